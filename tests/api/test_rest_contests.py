@@ -9,8 +9,8 @@ from botdrome.api.rest import contests
 from botdrome.contest.document import document_from
 from botdrome.contest.formats.format import Entrant, FixtureResult
 from botdrome.contest.progress import ContestProgress
-from botdrome.store.contest_journal import ContestJournal, result_note
-from botdrome.store.entries import MatchEntry, Wanted
+from botdrome.store.contest_journal import ContestJournal
+from botdrome.store.entries import ContestResult, MatchEntry, Wanted
 from botdrome.store.store import Store
 from tests.api.tables import NOON
 from tests.api.test_rest import get
@@ -34,7 +34,7 @@ async def hold(
             break
         fixture = next(iter(progress.open.values()))
         result = FixtureResult(seeds_win(fixture).places, match=f"{name} {fixture.key}")
-        await store.keep([result_note(name, fixture.key, result)])
+        await store.keep([ContestResult(name, fixture.key, result)])
         progress.add(fixture.key, result)
     if over:
         await journal.change_state(name, "over", "olga")
@@ -177,6 +177,6 @@ async def test_all_matches_are_read_a_page_at_a_time_without_large_offsets(
 async def test_a_forfeit_is_in_the_results(http: httpx.AsyncClient, store: Store) -> None:
     await hold(store, "cup", "ada bob", most=0, over=False)
     absent = FixtureResult((1, 2), absent=(1,))
-    await store.keep([result_note("cup", "1.1.1", absent)])
+    await store.keep([ContestResult("cup", "1.1.1", absent)])
     lines = (await csv(http, "cup", table="matches"))[1:]
     assert [line.rpartition(",")[2] for line in lines] == ["", "no-show"]

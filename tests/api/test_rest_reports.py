@@ -15,8 +15,8 @@ from botdrome.contest.progress import ContestProgress
 from botdrome.server.arena import Arena, ServerAddresses
 from botdrome.server.lobby.desk import Unplayed
 from botdrome.server.rooms.duel import BOARDS, DuelBoard, board_name
-from botdrome.store.contest_journal import ContestJournal, result_note
-from botdrome.store.entries import BotEntry, Note
+from botdrome.store.contest_journal import ContestJournal
+from botdrome.store.entries import BotEntry, ContestResult, Note
 from botdrome.store.store import Store
 from tests.api.tables import NOON, entry_of
 from tests.api.test_rest import error, get
@@ -256,7 +256,7 @@ async def test_a_contest_with_a_document_has_one_order_everywhere(
         )
         names = " ".join(progress.entrants[number].name for number in fixture.entrants)
         await play(store, result.match, names, result.places, contest="cup")
-        await store.keep([result_note("cup", fixture.key, result)])
+        await store.keep([ContestResult("cup", fixture.key, result)])
         progress.add(fixture.key, result)
     official = (await get(http, "contest-documents/cup"))["standings"]
     order = [(line["bot"], line["place"], line["score"], line["note"]) for line in official]
@@ -291,7 +291,7 @@ async def test_the_standings_of_a_contest_say_how_many_games_were_distinct(
     repeated = [FixtureResult((1, 2), fingerprint=1 + fixture.entrants[0]) for fixture in fixtures]
     await store.keep(
         [
-            result_note("cup", fixture.key, one)
+            ContestResult("cup", fixture.key, one)
             for fixture, one in zip(fixtures, repeated, strict=True)
         ]
     )

@@ -3,6 +3,7 @@ changed documents.
 """
 
 import asyncio
+import json
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -28,8 +29,9 @@ from botdrome.offline import contest_run
 from botdrome.offline.batches import Batches
 from botdrome.offline.contest_run import ContestRun, contest_plan, open_contest
 from botdrome.offline.tournament import UnplayedMatch, play_fixture
-from botdrome.store.contest_journal import ContestJournal, ContestRefusal, result_note
-from botdrome.store.entries import Note, Wanted
+from botdrome.store.changes import change_rows
+from botdrome.store.contest_journal import ContestJournal, ContestRefusal
+from botdrome.store.entries import ContestResult, Wanted
 from botdrome.store.store import Store
 from tests.offline.contests import (
     FAILING,
@@ -313,15 +315,18 @@ async def test_a_contest_that_began_under_older_rules_goes_on_under_them(tmp_pat
         contest = await open_contest(
             ContestJournal(store), replace(document, pairing=1), "olga", HERE
         )
-        (note,) = (await store.notes("contests")).values()
-        del note["document"]["pairing"], note["document"]["bye"]  # as older versions stored it
-        await store.keep([Note("contests", "cup", note)])
+        query = "SELECT name, game, state, created, entry FROM contests"
+        ((*about, text),) = await store.fetch(query, {})
+        entry = json.loads(text)
+        del entry["document"]["pairing"], entry["document"]["bye"]  # as older versions stored it
+        older = "contests", (*about, json.dumps(entry))
+        await store.journal.enter(lambda: change_rows([older], "notes", ()))
         plan = contest_plan(document, contest.entrants, HERE)
         progress = ContestProgress(contest.entry.document, contest.entrants, {})
         await ContestJournal(store).change_state("cup", "running", "olga")
         for fixture in progress.rounds[0].fixtures:
             result = fixture_result(play_fixture(plan, fixture).result, "")
-            await store.keep([result_note("cup", fixture.key, result)])
+            await store.keep([ContestResult("cup", fixture.key, result)])
 
     await in_store(tmp_path, halfway)
     assert await run(tmp_path, document) == ""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.store.entries import Finish
+from botdrome.store.entries import Finish, Note
 from botdrome.store.store import Store
 
 
@@ -55,4 +55,4 @@ def hold_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> Held:
 
 
 def notes_of(finish: Finish) -> dict[tuple[str, str], dict[str, Any]]:
-    return {(note.book, note.name): note.value for note in finish.notes}
+    return {(note.book, note.name): note.value for note in finish.notes if isinstance(note, Note)}

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from botdrome.contest.document import ContestDocument
+from botdrome.contest.formats.format import Entrant, FixtureResult
 from botdrome.store import archive
+from botdrome.store.contest_journal import ContestJournal
 from botdrome.store.entries import BadExport, Note, Wanted
 from botdrome.store.store import Store, open_store
 from tests.store.entries import GAME, a_bot, a_match, an_end, play
@@ -103,6 +106,35 @@ async def test_a_match_that_was_restored_running_can_end(store: Store, other: St
     await other.restore(stream(await exported(store)))
     await other.finish(an_end("running"))
     assert await other.count(Wanted(status="running")) == 0
+
+
+async def test_contests_come_back_also_from_the_notes_of_older_files(
+    store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "PAGE", 2)
+    journal = ContestJournal(store, iter(range(1000, 2000)).__next__)
+    cup = ContestDocument(name="cup", game="gomoku", title="NUL\0")
+    await journal.create(cup, "olga", [Entrant(name) for name in ("ada", "bob", "cy")])
+    result, annulled = FixtureResult((1, 2), match="m"), FixtureResult((2, 1))
+    await journal.keep_results("cup", {"1.1.1": result, "1.2.1": annulled}, "arena", "played")
+    await journal.annul_results("cup", {"1.2.1": annulled}, "olga", "again")
+    lines = await exported(store)
+    notes = [json.loads(line)["entry"] for line in lines if b'"note"' in line]
+    assert {(note["book"], note["name"]) for note in notes} >= {
+        ("contests", "cup"),
+        ("contest entrants cup", "000002"),
+        ("contest results cup", "1.1.1"),
+        ("contest log cup", "000000000001001 000000"),
+    }
+    assert await other.restore(stream(lines)) == len(notes) == 9
+    contests = ContestJournal(other)
+    assert await contests.load("cup") == await journal.load("cup")
+    assert await exported(other) == lines
+    await contests.change_state("cup", "running", "olga")
+    await contests.keep_results("cup", {"1.1.1": annulled}, "arena", "played")
+    assert await other.restore(stream(lines)) == 0
+    assert (await contests.load("cup")).results == {"1.1.1": annulled}
+    assert [*await contests.contests(states=["running"])] == ["cup"]
 
 
 async def test_an_empty_store(store: Store, other: Store) -> None:

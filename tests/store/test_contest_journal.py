@@ -13,9 +13,8 @@ from botdrome.store.contest_journal import (
     ContestJournal,
     ContestRefusal,
     UnknownContest,
-    result_note,
 )
-from botdrome.store.entries import Note
+from botdrome.store.entries import ContestResult
 from botdrome.store.store import Store, open_store
 from tests.store.entries import a_match, an_end, play
 
@@ -124,10 +123,8 @@ async def test_a_new_version_enters_only_where_the_document_allows_it(
 async def test_a_result_comes_with_the_end_of_its_match_and_counts_once(store: Store) -> None:
     journal = await a_contest(store, CUP, "ada", "bob")
     won = FixtureResult((1, 2), match="m")
-    await play(store, a_match("m"), 1, 2, notes=(result_note("cup", "1.1.1", won),))
-    await store.finish(
-        an_end("m", notes=(Note("contest results cup", "1.1.1", {"places": [2, 1]}),))
-    )
+    await play(store, a_match("m"), 1, 2, notes=(ContestResult("cup", "1.1.1", won),))
+    await store.finish(an_end("m", notes=(ContestResult("cup", "1.1.1", FixtureResult((2, 1))),)))
     await journal.keep_results(
         "cup", {"1.1.2": FixtureResult((2, 1), absent=(0,))}, "arena", "ada did not come"
     )

@@ -13,11 +13,13 @@ from typing import Any
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
+from botdrome.contest.formats.format import FixtureResult
+from botdrome.store.contest_journal import ContestReader
 from botdrome.store.entries import Note, Wanted
 from botdrome.store.schema import FIRST, Dialect, statements
-from botdrome.store.store import open_store
+from botdrome.store.store import Store, open_store
 from tests.server.rooms.duel.clients import open_duel_leaderboard
-from tests.store.entries import a_bot, an_end
+from tests.store.entries import GAME, a_bot, an_end
 
 pytestmark = pytest.mark.anyio
 
@@ -64,6 +66,27 @@ async def make(url: str) -> None:
     await connection.close()
 
 
+async def check_contest(store: Store) -> None:
+    contests = ContestReader(store)
+    cup = await contests.load("cup 2")
+    document = cup.entry.document
+    assert document.title == '"state":"draft","created":5,"game":"x"\0'
+    assert (document.game, cup.entry.state, cup.entry.created) == (GAME, "over", 1_700_000_000_000)
+    assert [*await contests.contests(GAME, ["over"])] == ["cup 2"]
+    assert not await contests.contests(GAME, ["running"]) and not await contests.contests("gomoku")
+    assert [one.name for one in cup.entrants] == ["ada", "bob"]
+    assert cup.results == {
+        "1.1.1": FixtureResult((1, 2), match="m1"),
+        "1.10.1": FixtureResult((2, 1), absent=(0,)),
+    }
+    assert await contests.count_results("cup 2") == 2
+    assert [(line.when, line.action) for line in cup.log] == [(5, "created"), (12, "annulled")]
+    assert cup.log[1].old == {"1.2.1": FixtureResult((1, 2))}
+    assert not await store.notes("contests")
+    found, total = await store.reports.contests(GAME, "last", True, 10, 0, plain=True)
+    assert [one.name for one in found] == ["cup"] and total == 1
+
+
 async def test_it_is_opened_with_all_its_data(url: str) -> None:
     await make(url)
     store = await open_store(url)
@@ -77,7 +100,8 @@ async def test_it_is_opened_with_all_its_data(url: str) -> None:
     assert await store.record("m1") == b'{"botdrome":1}\nm1'
     assert [await store.flight("m2", player) for player in (0, 1)] == [b"x" * 9000, b"y"]
     assert [line.name for line in await store.contest_lines(first.game, "cup")] == ["ada", "bob"]
-    assert list(await store.notes("contests")) == ["n" * 450]
+    assert list(await store.notes("names")) == ["n" * 450]
+    await check_contest(store)
     await store.finish(an_end("m3", notes=(Note("duel", "bob", {"wins": 2}),)))
     assert await store.count(Wanted(winner="ada")) == 2
     line = (await open_duel_leaderboard(store)).line("ada")

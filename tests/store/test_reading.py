@@ -28,7 +28,7 @@ async def test_a_reader_sees_what_was_stored_before(store: Store) -> None:
 async def test_a_reader_cannot_write(store: Store) -> None:
     other = await open_reader(store.source)
     with pytest.raises((StoreUnavailable, Unstorable), match=r"readonly|read-only"):
-        await other._fetch("DELETE FROM bots", {})
+        await other.fetch("DELETE FROM bots", {})
     await other.close()
     with pytest.raises(StoreUnavailable, match="closed"):
         await other.bot("ada")

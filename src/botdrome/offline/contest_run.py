@@ -30,9 +30,8 @@ from botdrome.store.contest_journal import (
     ContestRefusal,
     EnteredContest,
     StoredContest,
-    result_note,
 )
-from botdrome.store.entries import Finish, MatchEntry
+from botdrome.store.entries import ContestResult, Finish, MatchEntry
 from botdrome.store.store import Store
 
 AHEAD = 4
@@ -76,7 +75,7 @@ async def open_contest(
     name, entrants = document.name, offline_entrants(document)
     if refusal := ContestProgress(document, entrants, {}).refusal:
         raise ContestRefusal(refusal)
-    if name not in await journal.contests():
+    if await journal.find(name) is None:
         _check_bots(document, entrants, isolation)
         await journal.create(document, author, entrants, offline=True)
         return await journal.load_small(name)
@@ -376,7 +375,7 @@ class ContestRun:
             played.result,
             played.view,
             played.record,
-            notes=(result_note(name, fixture.key, result),),
+            notes=(ContestResult(name, fixture.key, result),),
         )
         await self._store.finish(end)
 

@@ -5,8 +5,9 @@ and flight records.
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -29,14 +30,16 @@ from botdrome.store.rows import (
     UNREADABLE,
     Fetch,
     Row,
+    TableRow,
     bot_entry,
     bot_row,
+    exported_note,
+    exported_row,
     match_entry,
-    note_entry,
-    note_row,
     packed,
     unpacked,
 )
+from botdrome.store.schema import COLUMNS, KEYS
 
 VERSION = 1
 PAGE = 100
@@ -117,13 +120,17 @@ async def _bots(fetch: Fetch) -> AsyncIterator[ExportLine]:
 
 
 async def _notes(fetch: Fetch) -> AsyncIterator[ExportLine]:
-    book = first = ""
-    while rows := await fetch(
-        queries.ALL_NOTES_FROM, {"book": book, "first": first, "limit": PAGE}
-    ):
-        for row in rows:
-            yield ExportedNote(note_entry(row))
-        book, first = rows[-1][0], rows[-1][1] + queries.NEXT
+    """Yield notes, and contests as notes."""
+    for table, keys in KEYS.items():
+        columns, order = ", ".join(COLUMNS[table]), ", ".join(keys)
+        marks = ", ".join(f":{name}" for name in keys)
+        page = f"""SELECT {columns} FROM {table} WHERE ({order}) > ({marks})
+            ORDER BY {order} LIMIT :limit"""
+        last: Sequence[Any] = [-1 if name == "number" else "" for name in keys]
+        while rows := await fetch(page, dict(zip(keys, last, strict=True)) | {"limit": PAGE}):
+            for row in rows:
+                yield ExportedNote(exported_note(table, row))
+            last = rows[-1][: len(keys)]
 
 
 async def _classes(fetch: Fetch) -> AsyncIterator[ExportLine]:
@@ -179,7 +186,7 @@ class _Import:
         self._lines = 0
         self._bots: list[Row] = []
         self._matches: list[Begin] = []
-        self._notes: list[Row] = []
+        self._notes: list[TableRow] = []
         self._classes: list[ClassRows] = []
         self._taken: Counter[type[ExportLine]] = Counter()
         self._foot: ExportFooter | None = None
@@ -194,7 +201,7 @@ class _Import:
         self._lines += 1
         try:
             self._take(_line.decode(text))
-        except (msgspec.DecodeError, ValueError) as error:
+        except (msgspec.DecodeError, LookupError, TypeError, ValueError) as error:
             raise BadExport(f"line {self._lines}: {error}") from None
         self.size += len(text)
 
@@ -217,7 +224,7 @@ class _Import:
                 files = None if record is None else MatchFiles(record, packed(flights))
                 self._matches.append(begun(entry, files))
             case ExportedNote(entry):
-                self._notes.append(note_row(entry))
+                self._notes.append(exported_row(entry))
             case ExportedClass(entry, people):
                 self._classes.append((astuple(entry), [astuple(one) for one in people]))
             case ExportFooter():

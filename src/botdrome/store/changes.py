@@ -27,16 +27,18 @@ from botdrome.store.entries import (
 )
 from botdrome.store.rows import (
     Row,
+    TableRow,
     bot_entry,
     compressed,
     end_row,
     end_seat_rows,
+    kept_row,
     key,
     match_row,
-    note_row,
     packed,
     seat_rows,
 )
+from botdrome.store.schema import KEYS
 
 T = TypeVar("T")
 
@@ -116,7 +118,6 @@ END_OF_SEAT = Columns(
     (("player", "integer"), ("number", "bigint")),
 )
 DELETE_RECORDS = "DELETE FROM records WHERE number IN (SELECT number FROM matches WHERE id IN :ids)"
-DELETE_NOTES = "DELETE FROM notes WHERE book = :book AND name IN :names"
 ABORT = f"""UPDATE matches SET status = 'aborted', ended = :ended, reason = :reason
     WHERE {queries.HAS_STATUS["running"]}"""
 ABORT_SOME = f"{ABORT} AND id IN :ids AND node = :of_node"
@@ -152,7 +153,7 @@ class End(Struct, frozen=True, gc=False):
     match: Row
     seats: tuple[Row, ...]
     files: MatchFiles
-    notes: tuple[Row, ...] = ()
+    notes: tuple[TableRow, ...] = ()
 
 
 class MatchBatch:
@@ -179,7 +180,7 @@ class MatchBatch:
         self._ended_seats: dict[int, list[Row]] = {}
         self._outdated: list[str] = []
         self._records: dict[int, Row] = {}
-        self._notes: list[Row] = []
+        self._notes: list[TableRow] = []
 
     def begin(self, match: Begin) -> bool:
         """Return whether the match is new; a known one stays unchanged."""
@@ -250,17 +251,36 @@ class MatchBatch:
             Insert("records", [*self._records.values()]),
         ]
         yield from (step for step in steps if step.rows)
-        yield from noted(self._notes)
+        yield from replaced(self._notes)
 
 
-def noted(rows: Sequence[Row]) -> Iterator[Step]:
-    """Write the last note of each name."""
-    last = {row[:2]: row for row in rows}
-    for book in {book for book, _ in last}:
-        names = [name for this, name in last if this == book]
-        yield Run(DELETE_NOTES, {"book": book, "names": names})
-    if last:
-        yield Insert("notes", [*last.values()])
+def replaced(rows: Iterable[TableRow]) -> Iterator[Step]:
+    """Write the last row of each key, in place of an earlier one."""
+    for table, keyed in _by_key(rows).items():
+        for which, values in _groups(table, keyed):
+            yield Run(f"DELETE FROM {table} WHERE {which}", values)
+        yield Insert(table, [*keyed.values()])
+
+
+def _by_key(rows: Iterable[TableRow]) -> dict[str, dict[Row, Row]]:
+    """Return the last row of each key, by table."""
+    found: dict[str, dict[Row, Row]] = {}
+    for table, row in rows:
+        found.setdefault(table, {})[row[: len(KEYS[table])]] = row
+    return found
+
+
+def _groups(table: str, keys: Iterable[Row]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield conditions and values that find the rows with these keys: one for each book or
+    contest.
+    """
+    *group, name = KEYS[table]
+    which = " AND ".join([*(f"{column} = :{column}" for column in group), f"{name} IN :names"])
+    together: dict[Row, list[Any]] = {}
+    for key_ in keys:
+        together.setdefault(key_[:-1], []).append(key_[-1])
+    for values, names in together.items():
+        yield which, dict(zip(group, values, strict=True)) | {"names": names}
 
 
 def batch_for(begun: set[str], ended: set[str]) -> Plan[MatchBatch]:
@@ -288,11 +308,11 @@ def change_bot(name: str, column: Literal["token_hash", "url"], value: str | Non
     yield Run(change, {"value": value, "name": key(name)})
 
 
-def change_notes(notes: Sequence[Row], book: str, deleted: Sequence[str]) -> Plan[None]:
-    """Store notes, and delete those with these names from a book."""
-    yield from noted(notes)
-    if deleted:
-        yield Run(DELETE_NOTES, {"book": book, "names": deleted})
+def change_rows(rows: Sequence[TableRow], deleted: str, which: Sequence[Row]) -> Plan[None]:
+    """Store rows in place of others, and delete those with these keys from a table."""
+    yield from replaced(rows)
+    for condition, values in _groups(deleted, which):
+        yield Run(f"DELETE FROM {deleted} WHERE {condition}", values)
 
 
 def keep_evaluation(match_id: str, version: int, data: bytes) -> Plan[None]:
@@ -326,7 +346,7 @@ ClassRows = tuple[Row, Sequence[Row]]
 def add_entries(
     bots: Sequence[Row],
     matches: Sequence[Begin],
-    notes: Sequence[Row],
+    notes: Sequence[TableRow],
     classes: Sequence[ClassRows],
 ) -> Plan[int]:
     """Add imported bots, matches, notes and classes, and return the number of new ones. Existing
@@ -345,15 +365,17 @@ def add_entries(
     return len(new_bots) + new_matches + new_others
 
 
-def _add_notes(notes: Sequence[Row]) -> Plan[int]:
-    new: dict[Row, Row] = {row[:2]: row for row in reversed(notes)}
-    for book in {book for book, _ in new}:
-        names = [name for this, name in new if this == book]
-        for row in (yield Run(queries.NOTES_KEPT, {"book": book, "names": names})):
-            del new[book, row[0]]
-    if new:
-        yield Insert("notes", [*new.values()])
-    return len(new)
+def _add_notes(notes: Sequence[TableRow]) -> Plan[int]:
+    added = 0
+    for table, new in _by_key(reversed(notes)).items():
+        columns = ", ".join(KEYS[table])
+        for which, values in [*_groups(table, new)]:
+            for row in (yield Run(f"SELECT {columns} FROM {table} WHERE {which}", values)):
+                del new[tuple(row)]
+        if new:
+            yield Insert(table, [*new.values()])
+        added += len(new)
+    return added
 
 
 def _add_classes(classes: Sequence[ClassRows]) -> Plan[int]:
@@ -386,7 +408,7 @@ def begun(match: MatchEntry, files: MatchFiles | None = None) -> Begin:
 
 def ended(finish: Finish) -> End:
     files = MatchFiles(finish.record, packed(finish.flights))
-    notes = tuple([note_row(note) for note in finish.notes])
+    notes = tuple([kept_row(note) for note in finish.notes])
     over, seats = finish.status != "running", end_seat_rows(finish.result)
     return End(finish.id, over, end_row(finish), seats, files, notes)
 

@@ -1,12 +1,13 @@
-"""Contest journal: the contests of a store with entrants, results and every change, kept as notes.
+"""Contest journal: the contests of a store with entrants, results and every change.
 
-The result of a match is stored with its end in one transaction (`result_note` in `Finish.notes`),
-so that a fixture counts exactly once. Every other change is stored together with its line of the
-log.
+The result of a match is stored with its end in one transaction (`ContestResult` in
+`Finish.notes`), so that a fixture counts exactly once. Every other change is stored together with
+its line of the log.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import count
 from time import time
 from typing import Any, Literal
@@ -16,10 +17,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.contest.document import ContestDocument, stored_document
-from botdrome.contest.formats.format import Entrant, EntrantNumber, FixtureResult
+from botdrome.contest.formats.format import Entrant, EntrantNumber, FixtureResult, Results
 from botdrome.contest.progress import ResultBook
 from botdrome.games.reading import plural
-from botdrome.store.entries import Epoch, Note
+from botdrome.store.changes import change_rows
+from botdrome.store.entries import ContestResult, Epoch, Note
+from botdrome.store.queries import FARTHEST, where
+from botdrome.store.rows import TableRow, as_json, kept_row, key
 from botdrome.store.store import Store, StoreReader
 
 
@@ -66,13 +70,21 @@ A contest that is over goes on if matches of it are played again.
 """
 BEFORE: tuple[ContestState, ...] = ("draft", "open")
 """The states in which the document may be changed."""
-CONTESTS = "contests"
 ARENA = "arena"
 """The author of changes that an offline run makes by itself."""
 ALL_PLAYED = "all matches are played"
 """Why a contest on a server is over, unless it was ended early."""
 MOST_LISTED = 10
 """Fixtures that a line of the log names."""
+AT_ONCE = 5_000
+"""Results that are read at once."""
+CALLED = "SELECT entry FROM contests WHERE name = :name"
+ENTRANTS = "SELECT entrant FROM contest_entrants WHERE contest = :name ORDER BY number"
+ENTERED = "SELECT count(*) FROM contest_entrants WHERE contest = :name"
+DECIDED = "SELECT count(*) FROM contest_results WHERE contest = :name AND result <> '{}'"
+RESULTS = """SELECT fixture, result FROM contest_results
+    WHERE contest = :name AND fixture > :after AND result <> '{}' ORDER BY fixture LIMIT :limit"""
+LOG = "SELECT change FROM contest_log WHERE contest = :name ORDER BY line"
 
 
 class UnknownContest(LookupError):
@@ -133,37 +145,40 @@ class StoredContest(EnteredContest, frozen=True):
     """Oldest first."""
 
 
-def result_note(name: str, key: str, result: FixtureResult) -> Note:
-    """Return the note that stores a result; as a part of `Finish.notes` it is stored with the end
-    of the match.
-    """
-    return Note(_results(name), key, msgspec.to_builtins(result))
-
-
 class ContestReader:
     """Reads the contests of a store."""
 
     def __init__(self, store: StoreReader) -> None:
-        self._reader = store
+        self._fetch = store.fetch
 
-    async def contests(self) -> dict[str, ContestEntry]:
-        """Return all contests by name, oldest first."""
-        found = await self._reader.notes(CONTESTS)
-        entries = {name: _entry(value) for name, value in found.items()}
-        return dict(sorted(entries.items(), key=lambda item: (item[1].created, item[0])))
+    async def contests(
+        self, game: str | None = None, states: Collection[ContestState] = ()
+    ) -> dict[str, ContestEntry]:
+        """Return contests by name, oldest first: those of a game, or of all; in these states, or in
+        any.
+        """
+        asked = {"game = :game": game is not None, "state IN :states": bool(states)}
+        query = f"SELECT entry FROM contests {where(asked)} ORDER BY created, name"
+        rows = await self._fetch(query, {"game": key(game or ""), "states": list(states)})
+        entries = [_entry(row[0]) for row in rows]
+        return {entry.document.name: entry for entry in entries}
+
+    async def find(self, name: str) -> ContestEntry | None:
+        rows = await self._fetch(CALLED, {"name": key(name)})
+        return _entry(rows[0][0]) if rows else None
 
     async def entry(self, name: str) -> ContestEntry:
         """Raise UnknownContest if there is no such contest."""
-        notes = await self._reader.notes(CONTESTS)
-        if name not in notes:
-            known = ", ".join(sorted(notes)) or "none"
+        found = await self.find(name)
+        if found is None:
+            known = ", ".join(sorted(await self.contests())) or "none"
             raise UnknownContest(f"there is no contest {name!r} in this store; there are: {known}")
-        return _entry(notes[name])
+        return found
 
     async def load(self, name: str) -> StoredContest:
         """Raise UnknownContest if there is no such contest."""
         entered = await self.entered(name)
-        results = _converted(await self._reader.notes(_results(name)))
+        results = {fixture: one async for fixture, one in self._results(name, FARTHEST)}
         return StoredContest(entered.entry, entered.entrants, results, await self._log_of(name))
 
     async def load_small(self, name: str) -> StoredContest:
@@ -173,15 +188,22 @@ class ContestReader:
         """
         entered = await self.entered(name)
         results = ResultBook(entered.entry.document.games_per_meeting, {})
-        async for page in self._reader.reports.note_pages(_results(name)):
-            results.update(
-                {key: replace(result, match="") for key, result in _converted(page).items()}
-            )
+        async for fixture, result in self._results(name, AT_ONCE):
+            results[fixture] = replace(result, match="")
         return StoredContest(entered.entry, entered.entrants, results, await self._log_of(name))
 
+    async def _results(self, name: str, at_once: int) -> AsyncIterator[tuple[str, FixtureResult]]:
+        values: dict[str, Any] = {"name": key(name), "limit": at_once, "after": ""}
+        more = True
+        while more:
+            rows = await self._fetch(RESULTS, values)
+            for values["after"], result in rows:
+                yield values["after"], _result(result)
+            more = len(rows) == at_once
+
     async def _log_of(self, name: str) -> list[LogLine]:
-        lines = await self._reader.notes(_log(name))
-        return [msgspec.convert(lines[key], LogLine) for key in sorted(lines)]
+        rows = await self._fetch(LOG, {"name": key(name)})
+        return [_log_line(row[0]) for row in rows]
 
     async def entered(self, name: str) -> EnteredContest:
         """Raise UnknownContest if there is no such contest."""
@@ -189,8 +211,14 @@ class ContestReader:
 
     async def entrants(self, name: str) -> list[Entrant]:
         """Return the entrants in their order."""
-        notes = await self._reader.notes(_entrants(name))
-        return msgspec.convert([notes[key] for key in sorted(notes)], list[Entrant])
+        rows = await self._fetch(ENTRANTS, {"name": key(name)})
+        return [_entrant(row[0]) for row in rows]
+
+    async def count_entrants(self, name: str) -> int:
+        return int((await self._fetch(ENTERED, {"name": key(name)}))[0][0])
+
+    async def count_results(self, name: str) -> int:
+        return int((await self._fetch(DECIDED, {"name": key(name)}))[0][0])
 
 
 class ContestJournal(ContestReader):
@@ -215,20 +243,12 @@ class ContestJournal(ContestReader):
         """Store a new contest as a draft. Raise ContestRefusal if the name is taken."""
         name = document.name
         async with self._lock:
-            if name in await self._store.notes(CONTESTS):
+            if await self.find(name) is not None:
                 raise ContestRefusal(f"there is a contest {name!r} already")
-            entry = _entry_note(
-                name, ContestEntry(document, "draft", self._now(), secret=secret, offline=offline)
-            )
+            entry = ContestEntry(document, "draft", self._now(), secret=secret, offline=offline)
             detail = plural(len(entrants), "entrant") if entrants else ""
-            await self._keep(
-                name,
-                author,
-                "created",
-                detail,
-                entry,
-                *(_entrant_note(name, *one) for one in enumerate(entrants)),
-            )
+            rows = [_entrant_row(name, *one) for one in enumerate(entrants)]
+            await self._keep(name, author, "created", detail, _entry_row(entry), *rows)
 
     async def change_document(self, name: str, document: ContestDocument, author: str) -> None:
         """Replace the document of a contest that has not started. Its name stays.
@@ -255,13 +275,8 @@ class ContestJournal(ContestReader):
                     f"undo the change, or begin another contest under another name"
                 )
             detail = ", ".join(changed_keys(entry.document, document))
-            await self._keep(
-                name,
-                author,
-                "changed",
-                detail,
-                _entry_note(name, replace(entry, document=document, why="")),
-            )
+            changed = replace(entry, document=document, why="")
+            await self._keep(name, author, "changed", detail, _entry_row(changed))
 
     async def change_state(
         self, name: str, state: ContestState, author: str, why: str = ""
@@ -279,8 +294,8 @@ class ContestJournal(ContestReader):
                     f"{allowed}"
                 )
             after = replace(entry, state=state, why=why)
-            told = self.told(entry, after)
-            await self._keep(name, author, state, why, _entry_note(name, after), *told)
+            told = map(kept_row, self.told(entry, after))
+            await self._keep(name, author, state, why, _entry_row(after), *told)
 
     async def wait(self, name: str, author: str, action: str, why: str) -> None:
         """Store why a contest waits for its organiser.
@@ -289,7 +304,7 @@ class ContestJournal(ContestReader):
         """
         async with self._lock:
             entry = await self.entry(name)
-            await self._keep(name, author, action, why, _entry_note(name, replace(entry, why=why)))
+            await self._keep(name, author, action, why, _entry_row(replace(entry, why=why)))
 
     async def enter(self, name: str, entrant: Entrant, author: str) -> EntrantNumber:
         """Add an entrant, and return its number.
@@ -302,9 +317,8 @@ class ContestJournal(ContestReader):
             if any(entrant.name == other.name for other in entrants):
                 raise ContestRefusal(f"{entrant.name} has entered already")
             number = len(entrants)
-            await self._keep(
-                name, author, "entered", entrant.name, _entrant_note(name, number, entrant)
-            )
+            row = _entrant_row(name, number, entrant)
+            await self._keep(name, author, "entered", entrant.name, row)
             return number
 
     async def replace_entrants(self, name: str, entrants: Sequence[Entrant], author: str) -> None:
@@ -316,13 +330,10 @@ class ContestJournal(ContestReader):
                     f"the contest is {entry.state}; its entrants can be replaced only before the "
                     "start"
                 )
-            await self._store.strike(
-                _entrants(name), [f"{number:06d}" for number in range(len(entrants), len(old))]
-            )
-            notes = [
-                _entrant_note(name, number, entrant) for number, entrant in enumerate(entrants)
-            ]
-            await self._keep(name, author, "entrants", plural(len(entrants), "entrant"), *notes)
+            rows = [_entrant_row(name, *one) for one in enumerate(entrants)]
+            fewer = [(key(name), number) for number in range(len(entrants), len(old))]
+            detail = plural(len(entrants), "entrant")
+            await self._keep(name, author, "entrants", detail, *rows, without=fewer)
 
     async def withdraw(
         self, name: str, number: EntrantNumber, round_: int, author: str, why: str = ""
@@ -331,25 +342,15 @@ class ContestJournal(ContestReader):
         async with self._lock:
             entrant = (await self.entrants(name))[number]
             detail = f"{entrant.name}: {why}" if why else entrant.name
-            await self._keep(
-                name,
-                author,
-                "withdrawn",
-                detail,
-                _entrant_note(name, number, replace(entrant, left=round_)),
-            )
+            row = _entrant_row(name, number, replace(entrant, left=round_))
+            await self._keep(name, author, "withdrawn", detail, row)
 
     async def reinstate(self, name: str, number: EntrantNumber, author: str) -> None:
         """Let a withdrawn entrant play again."""
         async with self._lock:
             entrant = (await self.entrants(name))[number]
-            await self._keep(
-                name,
-                author,
-                "reinstated",
-                entrant.name,
-                _entrant_note(name, number, replace(entrant, left=None)),
-            )
+            row = _entrant_row(name, number, replace(entrant, left=None))
+            await self._keep(name, author, "reinstated", entrant.name, row)
 
     async def replace_version(
         self, name: str, number: EntrantNumber, version: str, author: str
@@ -371,25 +372,22 @@ class ContestJournal(ContestReader):
                 else entrant.replaced
             )
             newer = replace(entrant, version=version, replaced=replaced)
-            await self._keep(
-                name, author, "new version", detail, _entrant_note(name, number, newer)
-            )
+            await self._keep(name, author, "new version", detail, _entrant_row(name, number, newer))
 
     async def keep_results(
         self, name: str, results: Mapping[str, FixtureResult], author: str, why: str
     ) -> None:
         """Store results without a match, as after a forfeit."""
-        notes = [result_note(name, key, result) for key, result in results.items()]
-        await self._keep(name, author, "decided", f"{_listed(results)}: {why}", *notes)
+        rows = [kept_row(ContestResult(name, *one)) for one in results.items()]
+        await self._keep(name, author, "decided", f"{_listed(results)}: {why}", *rows)
 
     async def annul_results(
         self, name: str, results: Mapping[str, FixtureResult], author: str, why: str
     ) -> None:
         """Let these fixtures be played again. Their old results stay in the log."""
-        notes = [Note(_results(name), key, {}) for key in results]
-        await self._keep(
-            name, author, "annulled", f"{_listed(results)}: {why}", *notes, old=dict(results)
-        )
+        rows = [kept_row(ContestResult(name, fixture, {})) for fixture in results]
+        detail = f"{_listed(results)}: {why}"
+        await self._keep(name, author, "annulled", detail, *rows, old=results)
 
     async def write_log(self, name: str, author: str, action: str, detail: str = "") -> None:
         await self._keep(name, author, action, detail)
@@ -400,18 +398,19 @@ class ContestJournal(ContestReader):
         author: str,
         action: str,
         detail: str,
-        *notes: Note,
-        old: Mapping[str, FixtureResult] | None = None,
+        *rows: TableRow,
+        old: Results | None = None,
+        without: Sequence[tuple[str, EntrantNumber]] = (),
     ) -> None:
-        """Store a change together with its line of the log.
+        """Store a change together with its line of the log, and delete the entrants `without`.
 
         The names of the lines are in the order of time.
         """
         line = LogLine(self._now(), author, action, detail, dict(old or {}))
         label = f"{line.when:015d} {next(self._lines):06d}"
-        await self._store.keep(
-            [*notes, Note(_log(name), label, msgspec.to_builtins(line))], retry=True
-        )
+        logged = "contest_log", (key(name), label, as_json(line))
+        change = partial(change_rows, [*rows, logged], "contest_entrants", without)
+        await self._store.journal.enter(change, lasting=True)
 
 
 def version_refusal(entry: ContestEntry, entrant: Entrant, version: str) -> str:
@@ -434,27 +433,21 @@ def _listed(keys: Collection[str]) -> str:
     return first if len(keys) <= MOST_LISTED else f"{first} and {len(keys) - MOST_LISTED} more"
 
 
-def _entry(value: dict[str, Any]) -> ContestEntry:
+def _entry(text: str) -> ContestEntry:
+    value = msgspec.json.decode(text)
     return msgspec.convert(value | {"document": stored_document(value["document"])}, ContestEntry)
 
 
-def _entry_note(name: str, entry: ContestEntry) -> Note:
-    return Note(CONTESTS, name, msgspec.to_builtins(entry))
+def _entry_row(entry: ContestEntry) -> TableRow:
+    document = entry.document
+    about = document.game, entry.state, entry.created
+    return "contests", (key(document.name), *about, as_json(entry))
 
 
-def _entrant_note(name: str, number: EntrantNumber, entrant: Entrant) -> Note:
-    return Note(_entrants(name), f"{number:06d}", msgspec.to_builtins(entrant))
+def _entrant_row(name: str, number: EntrantNumber, entrant: Entrant) -> TableRow:
+    return "contest_entrants", (key(name), number, as_json(entrant))
 
 
-def _converted(notes: Mapping[str, dict[str, Any]]) -> dict[str, FixtureResult]:
-    """Return the results; those that were annulled are empty notes."""
-    return msgspec.convert(
-        {key: value for key, value in notes.items() if value}, dict[str, FixtureResult]
-    )
-
-
-_entrants, _results, _log = (
-    "contest entrants {}".format,
-    "contest results {}".format,
-    "contest log {}".format,
-)
+_entrant = msgspec.json.Decoder(Entrant).decode
+_log_line = msgspec.json.Decoder(LogLine).decode
+_result = msgspec.json.Decoder(FixtureResult).decode

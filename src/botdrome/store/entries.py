@@ -181,6 +181,17 @@ class Note(Struct, frozen=True):
     value: dict[str, Any]
 
 
+class ContestResult(Struct, frozen=True):
+    """The result of a fixture of a contest."""
+
+    contest: str
+    fixture: str
+    result: Any
+
+
+AnyNote = Note | ContestResult
+
+
 class Finish(Struct, frozen=True):
     """The end of a match, or of one of its boards.
 
@@ -199,7 +210,7 @@ class Finish(Struct, frozen=True):
     flights: tuple[bytes, ...] = ()
     """The flight record of each player, packed."""
     reason: str = ""
-    notes: tuple[Note, ...] = ()
+    notes: tuple[AnyNote, ...] = ()
     """Stored in the same transaction."""
 
 

@@ -60,7 +60,6 @@ LATEST_NOTES = (
     f"SELECT {NOTE} FROM notes WHERE book = :book ORDER BY name DESC LIMIT :limit OFFSET :offset"
 )
 NOTES_COUNTED = "SELECT count(*) FROM notes WHERE book = :book"
-NOTES_KEPT = "SELECT name FROM notes WHERE book = :book AND name IN :names"
 
 KNOWN = "SELECT id, number, status, ended, result FROM matches WHERE id IN :ids"
 RUNNING = f"SELECT count(*) FROM matches WHERE {HAS_STATUS['running']}"
@@ -103,8 +102,6 @@ CONTEST_LINES = f"""SELECT name, min(name_whole), {count_if("place = 1 AND first
 """First place alone is a win, shared a draw, any other place a loss."""
 
 BOTS_FROM = f"SELECT {BOT} FROM bots WHERE name >= :first ORDER BY name LIMIT :limit"
-ALL_NOTES_FROM = f"""SELECT {NOTE} FROM notes WHERE (book, name) >= (:book, :first)
-    ORDER BY book, name LIMIT :limit"""
 MATCHES_FROM = f"""SELECT matches.number, {MATCH} FROM matches
     WHERE number >= :first AND number <= :last ORDER BY number LIMIT :limit"""
 FILES_BETWEEN = "SELECT number, record, flights FROM records WHERE number BETWEEN :first AND :last"

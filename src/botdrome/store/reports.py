@@ -143,20 +143,21 @@ def opponents_query(order: OpponentOrder, falling: bool) -> str:
         ORDER BY {OPPONENT_ORDERS[order]} {way(falling)}, theirs.name {PAGE}"""
 
 
-def contests_query(of_game: bool, besides: bool, order: ContestOrder, falling: bool) -> str:
+def contests_query(of_game: bool, plain: bool, order: ContestOrder, falling: bool) -> str:
     return f"""SELECT game, contest, min(contest_whole), count(*), min(started), max(started)
-        FROM matches {_in_contests(of_game, besides)} GROUP BY game, contest
+        FROM matches {_in_contests(of_game, plain)} GROUP BY game, contest
         ORDER BY {CONTEST_ORDERS[order]} {way(falling)}, game, contest {PAGE}"""
 
 
-def contests_counted(of_game: bool, besides: bool) -> str:
+def contests_counted(of_game: bool, plain: bool) -> str:
     return f"""SELECT count(*) FROM
-        (SELECT DISTINCT game, contest FROM matches {_in_contests(of_game, besides)}) AS found"""
+        (SELECT DISTINCT game, contest FROM matches {_in_contests(of_game, plain)}) AS found"""
 
 
-def _in_contests(of_game: bool, besides: bool) -> str:
-    others = "NOT (game || ' ' || contest IN :besides)"
-    return where({"contest IS NOT NULL": True, "game = :game": of_game, others: besides})
+def _in_contests(of_game: bool, plain: bool) -> str:
+    others = """NOT EXISTS (SELECT 1 FROM contests
+        WHERE contests.name = matches.contest AND contests.game = matches.game)"""
+    return where({"contest IS NOT NULL": True, "game = :game": of_game, others: plain})
 
 
 _NAMES_OF = "SELECT {0}, {1} FROM {2} WHERE {0} >= :first AND {0} < :end {3} ORDER BY {0} LIMIT 1"
@@ -270,12 +271,10 @@ class Reports:
         falling: bool,
         limit: int,
         offset: int,
-        besides: Iterable[tuple[str, str]] = (),
+        plain: bool = False,
     ) -> tuple[list[ContestSummary], int]:
-        """`besides` are games and names of contests that are left out."""
-        others = [f"{of} {key(name)}" for of, name in besides]
-        some = {"game": key(game or ""), "besides": others}
-        asked = game is not None, bool(others)
+        """`plain`: leave out contests with a document."""
+        some, asked = {"game": key(game or "")}, (game is not None, plain)
         rows = await self._fetch(
             contests_query(*asked, order, falling), {**some, "limit": limit, "offset": offset}
         )

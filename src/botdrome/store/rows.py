@@ -16,7 +16,15 @@ import msgspec
 
 from botdrome.match.events import Result
 from botdrome.match.record import SEED_DIGITS
-from botdrome.store.entries import BotEntry, Finish, MatchEntry, Note, likeness
+from botdrome.store.entries import (
+    AnyNote,
+    BotEntry,
+    Finish,
+    MatchEntry,
+    Note,
+    likeness,
+)
+from botdrome.store.schema import CONTEST_BOOKS
 
 LONGEST = 400
 """Characters of a text that needs no digest."""
@@ -63,6 +71,8 @@ def _encodable(text: str) -> str:
 
 
 Row = tuple[Any, ...]
+TableRow = tuple[str, Row]
+"""A row and the name of its table."""
 Fetch = Callable[[str, Mapping[str, Any]], Awaitable[list[Sequence[Any]]]]
 
 LONG = 8 << 10
@@ -134,6 +144,37 @@ def note_row(note: Note) -> Row:
 def note_entry(row: Sequence[Any]) -> Note:
     book, name, name_whole, value = row
     return Note(book, whole(name, name_whole), _mapping.decode(value))
+
+
+def kept_row(note: AnyNote) -> TableRow:
+    if isinstance(note, Note):
+        return "notes", note_row(note)
+    return "contest_results", (key(note.contest), note.fixture, as_json(note.result))
+
+
+def exported_row(note: Note) -> TableRow:
+    """Return the row of a note of an export, which may be one of a contest."""
+    value = as_json(note.value)
+    for table, book in CONTEST_BOOKS.items():
+        if table == "contests" and note.book == book:
+            document = note.value["document"]
+            about = document["game"], note.value["state"], note.value["created"]
+            return table, (key(note.name), *about, value)
+        if book.endswith(" ") and note.book.startswith(book):
+            name = int(note.name) if table == "contest_entrants" else note.name
+            return table, (key(note.book.removeprefix(book)), name, value)
+    return "notes", note_row(note)
+
+
+def exported_note(table: str, row: Sequence[Any]) -> Note:
+    """Return a row of a note or a contest as exports have it."""
+    if table == "notes":
+        return note_entry(row)
+    value = _mapping.decode(row[-1])
+    if table == "contests":
+        return Note(CONTEST_BOOKS[table], value["document"]["name"], value)
+    name = f"{row[1]:06d}" if table == "contest_entrants" else row[1]
+    return Note(CONTEST_BOOKS[table] + row[0], name, value)
 
 
 def match_row(match: MatchEntry) -> Row:

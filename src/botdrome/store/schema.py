@@ -64,11 +64,53 @@ CREATE TABLE bot_logs (
 """
 """Uploaded versions of bots with the lease of each, their archives, and the logs of their matches.
 """
+CONTESTS = """
+CREATE TABLE contests (
+    name SMALL NOT NULL, game SMALL NOT NULL, state SMALL NOT NULL, created BIGINT NOT NULL,
+    entry TEXT NOT NULL, PRIMARY KEY (name)
+);
+CREATE TABLE contest_entrants (
+    contest SMALL NOT NULL, number INTEGER NOT NULL, entrant TEXT NOT NULL,
+    PRIMARY KEY (contest, number)
+);
+CREATE TABLE contest_results (
+    contest SMALL NOT NULL, fixture SMALL NOT NULL, result TEXT NOT NULL,
+    PRIMARY KEY (contest, fixture)
+);
+CREATE TABLE contest_log (
+    contest SMALL NOT NULL, line SMALL NOT NULL, change TEXT NOT NULL, PRIMARY KEY (contest, line)
+);
+"""
+"""Contests with a document. An import brings entrants and results before their contest. A result
+that was annulled is an empty object, so that no import brings the old one back."""
+CONTEST_BOOKS = {
+    "contests": "contests",
+    "contest_entrants": "contest entrants ",
+    "contest_results": "contest results ",
+    "contest_log": "contest log ",
+}
+"""The books in which earlier versions kept contests as notes, and exports still do."""
+
+
+def _moved(table: str, columns: str) -> str:
+    """Return the statements that move notes of contests to their table."""
+    book = CONTEST_BOOKS[table]
+    which = f"substr(book, 1, {len(book)}) = '{book}'" if book.endswith(" ") else f"book = '{book}'"
+    contest = f"substr(book, {len(book) + 1}), " if book.endswith(" ") else ""
+    return f"""INSERT INTO {table} SELECT {contest}{columns} FROM notes WHERE {which};
+        DELETE FROM notes WHERE {which};"""
+
+
 MIGRATIONS = {
     "leaderboards": LEADERBOARDS,
     "evaluations": EVALUATIONS,
     "classes": CLASSES,
     "hosting": f"{HOSTING}ALTER TABLE bots ADD COLUMN hosted TEXT;",
+    "contests": CONTESTS
+    + _moved("contests", "name, NOTED_GAME, NOTED_STATE, NOTED_CREATED, value")
+    + _moved("contest_entrants", "CAST(name AS INTEGER), value")
+    + _moved("contest_results", "name, value")
+    + _moved("contest_log", "name, value"),
 }
 """Each later version, and the statements that lead to it from the one before."""
 
@@ -122,13 +164,16 @@ CREATE TABLE nodes (
 );
 CREATE UNIQUE INDEX nodes_by_epoch ON nodes (name, epoch);
 CREATE TABLE homes (key SMALL NOT NULL, node SMALL NOT NULL, PRIMARY KEY (key));
-{LEADERBOARDS}{EVALUATIONS}{CLASSES}{HOSTING}"""
+{LEADERBOARDS}{EVALUATIONS}{CLASSES}{HOSTING}{CONTESTS}"""
 """The newest version. `nodes_by_epoch` lets FOR KEY SHARE block a new epoch, and no beat."""
 
 WORDS: dict[Dialect, dict[str, str]] = {
     "sqlite": {
         "SMALL": "TEXT", "SERIAL": "INTEGER", "NUMBER": "INTEGER",
         "SEATS_OPTIONS": "WITHOUT ROWID", "RECORDS_OPTIONS": "",
+        "NOTED_GAME": "json_extract(value, '$.document.game')",
+        "NOTED_STATE": "json_extract(value, '$.state')",
+        "NOTED_CREATED": "json_extract(value, '$.created')",
     },
     "postgresql": {
         "SMALL": 'TEXT COLLATE "C"', "SERIAL": "BIGSERIAL", "NUMBER": "BIGINT",
@@ -137,6 +182,10 @@ WORDS: dict[Dialect, dict[str, str]] = {
         "SEATS_OPTIONS": "WITH (fillfactor = 70)",
         # Below that, compression costs more than it saves.
         "RECORDS_OPTIONS": "WITH (toast_tuple_target = 8160)",
+        # Its JSON functions refuse texts with NUL. Within texts, these quotes are escaped.
+        "NOTED_GAME": """substring(value FROM '"game":"([^"]*)"')""",
+        "NOTED_STATE": """substring(value FROM '"state":"([a-z]*)"')""",
+        "NOTED_CREATED": """substring(value FROM '"created":([0-9]+)')::bigint""",
     },
 }  # fmt: skip
 """The words of `TABLES` that each database has for itself."""
@@ -157,8 +206,14 @@ COLUMNS = {
     "heartbeats": ("name", "owner", "beat"),
     "classes": ("name", "label", "secret", "expires", "created", "closed"),
     "participants": ("token_hash", "class_name", "name", "joined"),
+    "contests": ("name", "game", "state", "created", "entry"),
+    "contest_entrants": ("contest", "number", "entrant"),
+    "contest_results": ("contest", "fixture", "result"),
+    "contest_log": ("contest", "line", "change"),
 }  # fmt: skip
 """The columns of rows in their order, of the tables that the journal writes."""
+KEYS = {table: COLUMNS[table][: 1 + (table != "contests")] for table in ("notes", *CONTEST_BOOKS)}
+"""The first columns of the tables whose rows replace earlier ones with the same values there."""
 RELEASED = "-"
 """In place of a node: the match moves to another node. Either of the two adopts it."""
 

@@ -18,6 +18,7 @@ from botdrome.store import archive, changes, queries
 from botdrome.store.changes import Change, Outcome
 from botdrome.store.classes import ClassJournal, ClassReader
 from botdrome.store.entries import (
+    AnyNote,
     BadStoreUrl,
     BotEntry,
     BotOrder,
@@ -27,7 +28,6 @@ from botdrome.store.entries import (
     Finish,
     MatchEntry,
     Meetings,
-    Note,
     Source,
     StoreDamaged,
     StoreUnavailable,
@@ -42,11 +42,11 @@ from botdrome.store.rows import (
     UNREADABLE,
     bot_entry,
     bot_row,
+    kept_row,
     key,
     like,
     match_entry,
     note_entry,
-    note_row,
     plain,
     players_in,
     unpacked,
@@ -85,15 +85,15 @@ class StoreReader:
         self._closed = False
         self.source = database.source
         """The location, for other processes."""
-        self.reports, self.classes = Reports(self._fetch), ClassReader(self._fetch)
-        self.uploads = Uploads(self._fetch)
+        self.reports, self.classes = Reports(self.fetch), ClassReader(self.fetch)
+        self.uploads = Uploads(self.fetch)
 
     async def close(self) -> None:
         if not self._closed:
             self._closed = True
             await self._readable.close()
 
-    async def _fetch(self, query: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+    async def fetch(self, query: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         return await self._fetch_stored(query, values)
 
     async def _fetch_stored(self, query: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
@@ -139,76 +139,76 @@ class StoreReader:
             "limit": queries.FARTHEST if limit is None else limit,
             "offset": offset,
         }
-        return [bot_entry(row) for row in await self._fetch(query, values)]
+        return [bot_entry(row) for row in await self.fetch(query, values)]
 
     async def count_owned(self, owner: str, names: Sequence[str]) -> int:
         """Return how many of these bots have this owner."""
         values = {"owner": key(owner), "names": [key(name) for name in names]}
-        return int((await self._fetch(queries.OWNED, values))[0][0])
+        return int((await self.fetch(queries.OWNED, values))[0][0])
 
     async def count_bots(self, game: str | None = None, owner: str | None = None) -> int:
         query = queries.bots_counted(game is not None, owner is not None)
-        rows = await self._fetch(query, {"game": key(game or ""), "owner": key(owner or "")})
+        rows = await self.fetch(query, {"game": key(game or ""), "owner": key(owner or "")})
         return int(rows[0][0])
 
     # Matches.
 
     async def match(self, match_id: str) -> MatchEntry | None:
         with about_match(match_id):
-            rows = await self._fetch(queries.ENTRY, {"id": key(match_id)})
+            rows = await self.fetch(queries.ENTRY, {"id": key(match_id)})
             return match_entry(rows[0]) if rows else None
 
     async def record(self, match_id: str) -> bytes | None:
         """The match file; None while it runs."""
         with about_match(match_id):
-            rows = await self._fetch(queries.RECORD, {"id": key(match_id)})
+            rows = await self.fetch(queries.RECORD, {"id": key(match_id)})
             return bytes(rows[0][0]) if rows else None
 
     async def evaluation(self, match_id: str, version: int) -> bytes | None:
         """The evaluation by this version, if it is stored."""
         with about_match(match_id):
             values = {"id": key(match_id), "version": version}
-            rows = await self._fetch(queries.EVALUATION, values)
+            rows = await self.fetch(queries.EVALUATION, values)
             return bytes(rows[0][0]) if rows else None
 
     async def flight(self, match_id: str, player: int) -> bytes | None:
         with about_match(match_id):
-            rows = await self._fetch(queries.FLIGHTS, {"id": key(match_id)})
+            rows = await self.fetch(queries.FLIGHTS, {"id": key(match_id)})
             flights = unpacked(rows[0][0]) if rows else ()
         return flights[player] if 0 <= player < len(flights) else None
 
     async def matches(self, wanted: Wanted) -> list[MatchEntry]:
         """Matches whose rows are broken are left out; a request for one of them says so."""
-        rows = await self._fetch(*await queries.matches_wanted(wanted, self._fetch))
+        rows = await self.fetch(*await queries.matches_wanted(wanted, self.fetch))
         return [entry for row in rows if (entry := _if_readable(row)) is not None]
 
     async def count(self, wanted: Wanted) -> int:
         """Return the number of matches, regardless of limit and offset."""
-        query = await queries.matches_counted(wanted, self._fetch)
-        return int((await self._fetch(*query))[0][0])
+        query = await queries.matches_counted(wanted, self.fetch)
+        return int((await self.fetch(*query))[0][0])
 
     async def orphans(self, of_single_servers: bool) -> list[str]:
         """Return the ids of running matches whose node is dead."""
-        rows = await self._fetch(queries.ORPHANS, {"single": of_single_servers})
+        rows = await self.fetch(queries.ORPHANS, {"single": of_single_servers})
         return [row[0] for row in rows]
 
     # Contests.
 
     async def contests(self, game: str) -> list[str]:
         """Return the names of the contests, in the order of their first matches."""
-        rows = await self._fetch(queries.CONTESTS, {"game": key(game)})
+        rows = await self.fetch(queries.CONTESTS, {"game": key(game)})
         return [whole(*row) for row in rows]
 
     async def contest_lines(self, game: str, contest: str) -> list[ContestLine]:
         values = {"game": key(game), "contest": key(contest)}
-        rows = await self._fetch(queries.CONTEST_LINES, values)
+        rows = await self.fetch(queries.CONTEST_LINES, values)
         return [ContestLine(whole(name, rest), *map(int, counts)) for name, rest, *counts in rows]
 
     async def meetings(self, game: str, contest: str) -> tuple[Meetings, Meetings]:
         """Return the meetings in ended matches and in running ones. Aborted ones do not count."""
         values = {"game": key(game), "contest": key(contest)}
         met: dict[str, dict[tuple[str, ...], int]] = {"ended": {}, "running": {}}
-        for players, status, times in await self._fetch(queries.MEETINGS, values):
+        for players, status, times in await self.fetch(queries.MEETINGS, values):
             met[status][players_in(players)] = int(times)
         return met["ended"], met["running"]
 
@@ -216,12 +216,12 @@ class StoreReader:
 
     async def notes(self, book: str) -> dict[str, dict[str, Any]]:
         """Return the values of the notes of a book, by name."""
-        rows = await self._fetch(queries.NOTES, {"book": key(book)})
+        rows = await self.fetch(queries.NOTES, {"book": key(book)})
         return {note.name: note.value for note in map(note_entry, rows)}
 
     def export(self) -> AsyncIterator[bytes]:
         """Yield everything as JSON lines."""
-        return archive.exported(self._fetch)
+        return archive.exported(self.fetch)
 
 
 @contextmanager
@@ -273,7 +273,7 @@ class Store(StoreReader):
         super().__init__(database)
         self._database, self._node = database, ""
         self.journal = Journal(database.carry_out)
-        self.classes = ClassJournal(self._fetch, self.journal.enter)
+        self.classes = ClassJournal(self.fetch, self.journal.enter)
         self.claim = database.claim
         """Claim the store for this server until it is closed or the process ends. False: another
         server has it.
@@ -295,7 +295,7 @@ class Store(StoreReader):
         finally:
             await self._database.close()
 
-    async def _fetch(self, query: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+    async def fetch(self, query: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """Read after all matches that have begun are on disk."""
         await self.journal.settled()
         return await self._fetch_stored(query, values)
@@ -361,7 +361,7 @@ class Store(StoreReader):
 
     async def keep(
         self,
-        notes: Sequence[Note],
+        notes: Sequence[AnyNote],
         retry: bool = False,
         instead_of: tuple[str, Sequence[str]] | None = None,
     ) -> None:
@@ -372,8 +372,9 @@ class Store(StoreReader):
         """
         if notes or instead_of is not None:
             book, names = instead_of or ("", ())
-            rows, deleted = [note_row(note) for note in notes], [key(name) for name in names]
-            change = partial(changes.change_notes, rows, key(book), deleted)
+            rows = [kept_row(note) for note in notes]
+            deleted = [(key(book), key(name)) for name in names]
+            change = partial(changes.change_rows, rows, "notes", deleted)
             await self.journal.enter(change, lasting=retry)
 
     async def strike(self, book: str, names: Sequence[str]) -> None:

@@ -189,14 +189,12 @@ MOST_ROWS = 100
     *PAGING,
 )
 async def contestlist(context: ReadContext, request: RestRequest) -> AllContests:
-    plain = request.text("document") == "no"
-    entries = await ContestReader(context.store).contests() if plain else {}
     found, total = await context.store.reports.contests(
         request.game,
         *request.order("-last"),  # type: ignore[arg-type]
         request.limit,
         request.offset,
-        [(entry.document.game, name) for name, entry in entries.items()],
+        request.text("document") == "no",
     )
     return AllContests([copied(RestContestLine, one) for one in found], **request.page(total))
 
@@ -508,13 +506,8 @@ class DocumentedContest(Struct, rename="camel"):
 )
 async def contestdocuments(context: ReadContext, request: RestRequest) -> ListedContests:
     journal = ContestReader(context.store)
-    state, game = request.text("state"), request.game
-    found = [
-        entry
-        for entry in (await journal.contests()).values()
-        if (state is None or entry.state in STATES[state])
-        and (game is None or entry.document.game == game)
-    ][::-1]
+    states = STATES.get(request.text("state") or "", ())
+    found = [*(await journal.contests(request.game, states)).values()][::-1]
     page = [await _summary(journal, entry) for entry in request.part(found)]
     return ListedContests(page, **request.page(len(found)))
 
@@ -558,7 +551,7 @@ async def _stored(context: ReadContext, name: str) -> StoredContest:
 
 async def _summary(journal: ContestReader, entry: ContestEntry) -> ListedContest:
     document = entry.document
-    entrants = len(await journal.entrants(document.name))
+    entrants = await journal.count_entrants(document.name)
     title, created = document.title or document.name, iso(entry.created)
     return ListedContest(
         document.name, title, document.game, document.format_, entry.state, entrants, created,

@@ -265,11 +265,10 @@ class ServerContests:
         run.
         """
         self._left.discard(game)
-        for name, entry in (await self.journal.contests()).items():
-            if entry.document.game == game:
-                stored = await self._reload(name)
-                if stored.entry.state != "over" and not stored.entry.offline:
-                    self._attend_to(stored, len((await self.journal.load(name)).results))
+        for name in await self.journal.contests(game):
+            stored = await self._reload(name)
+            if stored.entry.state != "over" and not stored.entry.offline:
+                self._attend_to(stored, await self.journal.count_results(name))
         for name in self._names(game) & self._running.keys():
             self._follow(self._stored[name])
 

@@ -26,8 +26,8 @@ from botdrome.server.failures import log_failure
 from botdrome.server.lobby.contest_queue import ContestPlayer, contest_table
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.workers.jobs import WorkersClosed
-from botdrome.store.contest_journal import ContestJournal, EnteredContest, result_note
-from botdrome.store.entries import Note
+from botdrome.store.contest_journal import ContestJournal, EnteredContest
+from botdrome.store.entries import ContestResult
 
 # PresentPlayers: the players of a contest that are here. They wait for a match, or play one.
 
@@ -161,10 +161,11 @@ def _result(table: Table) -> FixtureResult | None:
     )
 
 
-def _notes(fixture: Fixture, table: Table) -> tuple[Note, ...]:
+def _notes(fixture: Fixture, table: Table) -> tuple[ContestResult, ...]:
     """The result of the fixture is stored together with the match, so it counts exactly once."""
     result = _result(table)
-    return () if result is None else (result_note(table.entry.contest or "", fixture.key, result),)
+    contest = table.entry.contest or ""
+    return () if result is None else (ContestResult(contest, fixture.key, result),)
 
 
 # NoShows: the entrants of a contest that are not here, and a timer that wakes when the next one is

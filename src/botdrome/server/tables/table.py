@@ -27,7 +27,14 @@ from botdrome.server.tables.audience import (
 )
 from botdrome.server.tables.flight_records import FlightRecords
 from botdrome.server.tables.timing import MoveTimes, TickTimers, Timer, Timers
-from botdrome.store.entries import AlreadyOver, Finish, MatchEntry, Note, Status, StoreUnavailable
+from botdrome.store.entries import (
+    AlreadyOver,
+    AnyNote,
+    Finish,
+    MatchEntry,
+    Status,
+    StoreUnavailable,
+)
 from botdrome.store.store import Store
 from botdrome.wire.writers import MatchWriters, match_status
 
@@ -74,7 +81,7 @@ class Subscriber:
         self,
         notify: Callable[[News], None] | None = None,
         changed: Callable[[], None] | None = None,
-        notes: Callable[["Table"], tuple[Note, ...]] | None = None,
+        notes: Callable[["Table"], tuple[AnyNote, ...]] | None = None,
         stored: Callable[["Table"], None] | None = None,
         over: Callable[["Table"], None] | None = None,
     ) -> None:
@@ -120,7 +127,7 @@ class Subscribers:
             for notify in self.notified:
                 notify(public)
 
-    def notes(self, table: "Table") -> tuple[Note, ...]:
+    def notes(self, table: "Table") -> tuple[AnyNote, ...]:
         return tuple(
             [note for one in self._all if one.notes is not None for note in one.notes(table)]
         )

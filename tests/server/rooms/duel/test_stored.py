@@ -16,7 +16,7 @@ from botdrome.server.rooms.duel import ENTRIES
 from botdrome.store.entries import Note, Unstorable
 from botdrome.store.store import open_store
 from tests.patience import until
-from tests.server.holding import hold_back
+from tests.server.holding import hold_back, notes_of
 from tests.server.rooms.duel.clients import (
     FIND,
     Duellist,
@@ -68,7 +68,7 @@ async def test_nothing_is_told_or_shown_before_it_is_stored(
             assert not any(message.done() for message in heard)
             await held.write()
             assert [(await message)["event"] for message in heard] == ["win", "lose"]
-            assert [note.book for note in finish.notes] == [ENTRIES]
+            assert [book for book, _ in notes_of(finish)] == [ENTRIES]
             if board == 1:
                 await play_but_hear_nothing(two, one, await two.expect("get_move"))
         assert await shown(house) == {one.name: (1, 2), two.name: (1, 2)}
