@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.contest import matchmaking
 from botdrome.contest.matchmaking import Knowledge, WaitingPlayer, pairs_now
 from botdrome.contest.strength import POINTS, PRIOR, Z95, Springs, expected
 
@@ -124,9 +123,8 @@ def test_results_move_strengths_and_games_lower_variances() -> None:
     assert len(knowledge) == 2
 
 
-def test_only_so_many_players_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matchmaking, "MOST_KNOWN", 4)
-    knowledge = Knowledge()
+def test_only_so_many_players_are_remembered() -> None:
+    knowledge = Knowledge(most=4)
     for one, two in ("ab", "cd", "ae", "fg", "ga"):
         knowledge.pair(one, two)
         knowledge.learn(one, two, 0.5)

@@ -30,7 +30,7 @@ from tests.server.clients import bot, play_noughts, registered, server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("bwrap")]
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
-HOSTING: Any = {"hosting_uploads": "everybody", "hosting_rest": 0.0}
+HOSTING: Any = {"hosting_uploads": "everybody", "ladder_wait": 3600.0}
 
 
 @pytest.fixture

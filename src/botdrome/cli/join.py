@@ -98,6 +98,7 @@ def join(
     against: Annotated[
         str | None, Option(help="Play only against this bot: a name, or house:NAME.")
     ] = None,
+    ladder: Annotated[bool, Option("--ladder", help="Play on the ladder of the server.")] = False,
     contest: Annotated[str | None, Option(help="Play in this contest, until it is over.")] = None,
     contest_password: Annotated[
         str, Option(help="The password of the contest, if it has one.")
@@ -133,7 +134,9 @@ def join(
         table_size(row, players, players)
     with_options(row.game, options)
     known = bot_version(bot) if version is None else version
-    wish = JoinWish(game, name, token, contest, against, players, options, version=known)
+    wish = JoinWish(
+        game, name, token, contest, against, players, options, version=known, ladder=ladder
+    )
     check_bot(bot, game, isolation)
     if not token:
         wish = _with_token(wish, rest)

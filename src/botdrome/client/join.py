@@ -39,6 +39,8 @@ class JoinWish(Struct, frozen=True):
     """None: the usual one."""
     version: str = ""
     """The version of the bot; empty: it names none."""
+    ladder: bool = False
+    """It plays on the ladder."""
 
     def login(self, features: tuple[str, ...], match: str) -> dict[str, Any]:
         """Return the login; `match` is one to return to, or empty."""
@@ -55,6 +57,7 @@ class JoinWish(Struct, frozen=True):
             "options": self.options,
         }
         wanted |= {"pace": self.pace, "version": self.version, "match": match}
+        wanted |= {"ladder": self.ladder}
         return login | {key: value for key, value in wanted.items() if value}
 
 
@@ -182,7 +185,8 @@ class Join:
     @property
     def _waiting(self) -> str:
         wish = self._wish
-        where = f" in the contest {wish.contest}" if wish.contest else ""
+        where = " on the ladder" if wish.ladder else ""
+        where = f" in the contest {wish.contest}" if wish.contest else where
         return f"{wish.name} waits for {wish.opponent or 'an opponent'}{where}"
 
     async def _play_on(self, link: ServerLink) -> None:

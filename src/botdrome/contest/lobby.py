@@ -27,8 +27,8 @@ class Wish(Struct, frozen=True, cache_hash=True):
 
     Only bots with equal wishes meet; the opponent they name is not part of the wish.
 
-    One exception: a bot at the usual pace that takes any opponent plays at the pace of a player
-    that names it.
+    One exception: a bot at the usual pace that takes any opponent, also one on a ladder, plays at
+    the pace of a player that names it.
     """
 
     game: str
@@ -39,6 +39,8 @@ class Wish(Struct, frozen=True, cache_hash=True):
     pace: PaceName = "usual"
     invite: str | None = None
     """A code word that players have agreed on, so that they meet only each other."""
+    ladder: bool = False
+    """True: it is paired again and again with others of the ladder, and with house bots."""
 
     @property
     def open_to_house(self) -> bool:
@@ -77,7 +79,8 @@ class Seeker(Struct, frozen=True):
         """Return True if it names the other, which has the same wish at the usual pace."""
         return (
             self.opponent == other.name
-            and other.wish == replace(self.wish, pace="usual") != self.wish
+            and self.wish != other.wish
+            and other.wish == replace(self.wish, pace="usual", ladder=other.wish.ladder)
         )
 
 
@@ -356,18 +359,19 @@ def _first(group: Group) -> Seeker:
 
 @lru_cache(maxsize=100)
 def _meeting(wish: Wish) -> tuple[Wish, ...]:
-    """Return the wish, and the same wish at other paces, whose players may name each other."""
+    """Return the wish, and the same wish at other paces and on a ladder, whose players may name
+    each other.
+    """
     if wish.contest is not None:
         return (wish,)
-    return tuple(
-        replace(wish, pace=pace)
-        for pace in (PACES if wish.pace == "usual" else (wish.pace, "usual"))
-    )
+    paces = PACES if wish.pace == "usual" else (wish.pace, "usual")
+    of_ladder = replace(wish, pace="usual", ladder=True)
+    return (*(replace(wish, pace=pace, ladder=False) for pace in paces), of_ladder)
 
 
 def table_wish(seekers: Sequence[Seeker]) -> Wish:
-    """Return the wish of a table, at the pace of the player that named another."""
-    return next((seeker.wish for seeker in seekers if seeker.wish.pace != "usual"), seekers[0].wish)
+    """Return the wish of a table: that of the player that named another, if one did."""
+    return next((seeker.wish for seeker in seekers if seeker.opponent), seekers[0].wish)
 
 
 def _seated(table: tuple[Seeker, ...], book: ContestBook | None) -> tuple[Seeker, ...] | None:

@@ -261,7 +261,9 @@ class Runner:
         lease = work.lease
         try:
             entrant = await self._retried(lease, self._built)
-            wish = JoinWish(lease.game, lease.bot, lease.credential, version=lease.version)
+            wish = JoinWish(
+                lease.game, lease.bot, lease.credential, version=lease.version, ladder=True
+            )
             bot = work.bot = HostedBot(self, lease, entrant)
             work.join = Join(self._rest.url, wish, bot.player, bot, pauses=PAUSES)
             await work.join.run()
@@ -323,7 +325,6 @@ class HostedBot:
         # A process that plays the next match then is not idle, and stays.
         loop.call_later(IDLE, loop.run_in_executor, None, close_idle, self.entrant)
         await self._runner.send_log(self._lease, player)
-        await asyncio.sleep(self._lease.rest)
 
 
 def end_of(text: str) -> str:

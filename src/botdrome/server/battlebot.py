@@ -146,6 +146,7 @@ def _wish(login: Login) -> Wish:
         login.contest,
         login.pace,
         login.invite,
+        login.ladder,
     )
 
 

@@ -254,9 +254,20 @@ class HostingSection(Section, frozen=True):
     per_day: Annotated[
         int, Meta(description="uploads of a participant, or of another bot, within 24 hours", ge=1)
     ] = 20
-    rest: Annotated[
+
+
+class LadderSection(Section, frozen=True):
+    """Ladders"""
+
+    per_hour: Annotated[int, Meta(description="matches of a bot in an hour", ge=1, le=3600)] = 60
+    wait: Annotated[
         float,
-        Meta(description="seconds that a hosted bot rests after each match", ge=0, le=3600),
+        Meta(
+            description="seconds to gather bots before one of them gets the best opponent that "
+            "is there, or a house bot",
+            ge=0,
+            le=3600,
+        ),
     ] = 5.0
 
 
@@ -410,6 +421,7 @@ class Settings(Section, frozen=True):
     match: MatchSection = MatchSection()
     calls: CallsSection = CallsSection()
     hosting: HostingSection = HostingSection()
+    ladder: LadderSection = LadderSection()
     operator: OperatorSection = OperatorSection()
     cluster: ClusterSection = ClusterSection()
     log: LogSection = LogSection()

@@ -43,8 +43,6 @@ class Lease(Struct, frozen=True, rename="camel"):
     hash: str
     to_check: bool
     """It is built and checked; otherwise it plays."""
-    rest: float
-    """Seconds to rest after each match."""
     limits: UploadLimits
 
 

@@ -20,7 +20,6 @@ from botdrome.contest.lobby import (
     Wish,
     table_wish,
 )
-from botdrome.contest.matchmaking import Knowledge, WaitingPlayer, pairs_now
 from botdrome.games.game import Game
 from botdrome.games.options import with_options
 from botdrome.match.events import Player
@@ -31,6 +30,7 @@ from botdrome.server.failures import STORE_AWAY, log_failure
 from botdrome.server.lobby.clients import Logins, is_of_guest, seat_key, seat_of
 from botdrome.server.lobby.contest_queue import ContestQueue
 from botdrome.server.lobby.house import GatheredPlayer, HouseSeat, house_bot, house_players
+from botdrome.server.lobby.matchmaker import Matchmaker
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.network.connection import GOING, INTERNAL, NORMAL, TRY_LATER
 from botdrome.server.network.limits import Timeouts
@@ -133,91 +133,6 @@ class OtherNodes:
 
     def learn(self, wish: Wish, one: str, two: str, points: float) -> None:
         """Tell the result of a match of two players that matchmaking has paired."""
-
-
-# Matchmaker: gathers bots for open play for a bounded time, and pairs those whose games say most
-# about their strengths.
-
-MOST_GAMES = 100
-"""The number of wishes for which strengths are followed; clients choose options, so wishes add up.
-"""
-
-
-class Matchmaker:
-    def __init__(
-        self, lobby: Lobby, wait: float, open_table: Callable[[tuple[Seeker, ...]], None]
-    ) -> None:
-        self._lobby, self.wait, self._open = lobby, wait, open_table
-        self._arrived: dict[Ticket, float] = {}
-        self._known: dict[Wish, Knowledge] = {}
-        self._loop = asyncio.get_running_loop()
-
-    # The wait of all players.
-
-    def arrive(self, seeker: Seeker, waited: float) -> None:
-        self._arrived[seeker.ticket] = self._loop.time() - waited
-
-    def leave(self, seeker: Seeker) -> None:
-        self._arrived.pop(seeker.ticket, None)
-
-    def seated(self, seeker: Seeker) -> None:
-        """Measure how long a player has waited for its table."""
-        arrived = self._arrived.pop(seeker.ticket, None)
-        if arrived is not None:
-            metrics.WAIT.observe(self._loop.time() - arrived)
-
-    # Gathering.
-
-    def gathers(self, seeker: Seeker) -> bool:
-        """Return whether a player is gathered: for a table of two, outside contests, against any
-        opponent.
-        """
-        wish = seeker.wish
-        return (
-            self.wait > 0
-            and wish.open_to_house
-            and wish.players == 2
-            and wish.pace == "usual"
-            and seeker.opponent is None
-        )
-
-    def gather(self, seeker: Seeker) -> None:
-        """Pair a player that waits now, at the latest when its time is up."""
-        self._match_up(seeker.wish)
-        self._loop.call_at(
-            self._arrived.get(seeker.ticket, 0.0) + self.wait, self._match_up, seeker.wish
-        )
-
-    def _match_up(self, wish: Wish) -> None:
-        waiting = {seeker.name: seeker for seeker in self._lobby.waiting(wish)}
-        players = [
-            WaitingPlayer(name, self._arrived.get(seeker.ticket, 0.0))
-            for name, seeker in waiting.items()
-        ]
-        # The loop may call a moment early, by the resolution of its clock.
-        now = self._loop.time() + 0.001
-        for names in pairs_now(
-            players, self._knowledge(wish), lambda one, two: one != two, now, self.wait
-        ):
-            table = tuple(waiting[name] for name in names)
-            for seeker in table:
-                self._lobby.leave(seeker)
-            self._open(table)
-
-    def _knowledge(self, wish: Wish) -> Knowledge:
-        if wish not in self._known and len(self._known) == MOST_GAMES:
-            del self._known[next(iter(self._known))]
-        return self._known.setdefault(wish, Knowledge())
-
-    def learn(self, wish: Wish, one: str, two: str, points: float, counted: bool = True) -> None:
-        """Move the strengths by the result of a match that is over.
-
-        Unless it was counted before, it was played at another node.
-        """
-        known = self._knowledge(wish)
-        if not counted:
-            known.pair(one, two)
-        known.learn(one, two, points)
 
 
 # Clients that asked for a table while no match may begin.
@@ -369,8 +284,14 @@ class Desk:
         self.tickets: Iterator[Ticket] = count()
         """Nodes of a cluster have nanoseconds, so that waits can be compared."""
         self.close_books, self.seekers_in_turn = self._lobby.close_books, self._lobby.in_turn
-        self.matchmaker = Matchmaker(self._lobby, settings.matchmaking.wait, self._open)
         self._clients: dict[int, WaitingClient] = {}
+        self.matchmaker = Matchmaker(
+            self._lobby,
+            settings,
+            self._open,
+            lambda seeker, bot: self.against_the_house(seeker, self._clients[seeker.ticket], bot),
+            lambda seeker: self._clients[seeker.ticket].version,
+        )
         self._watchers: set[Callable[[Seeker], None]] = set()
         self.fillers: list[Callable[[Seeker, Callable[[], None]], bool]] = []
         """Rooms that may seat a waiting bot with house bots, now or when they call back; they
@@ -411,7 +332,7 @@ class Desk:
         ticket = next(self.tickets) - round(waited * 1e9)
         while ticket in self._clients:
             ticket += 1
-        seeker = Seeker(ticket, name, wish, opponent, by_lot, **how)
+        seeker = Seeker(ticket, name, wish, opponent, by_lot or wish.ladder, **how)
         if not self.others.alone and self.others.seek(client, seeker):
             return None
         if refusal := self.refusal:
@@ -479,6 +400,8 @@ class Desk:
 
     def _let_wait(self, seeker: Seeker, client: WaitingClient) -> None:
         settings = self.settings
+        if seeker.wish.ladder:  # the matchmaker finds it an opponent
+            return self.announce(seeker)
         if seeker.wish.contest and self.complete(seeker.wish, seeker.name):
             self._loop.call_later(settings.contest.wait, self._close_contest_for, seeker, client)
         elif settings.house.fill and seeker.wish.open_to_house and seeker.opponent is None:
@@ -488,7 +411,7 @@ class Desk:
             )
         if settings.limits.waiting:
             client.wait_at_most(settings.limits.waiting, self._nobody_came)
-        self.announce(seeker)
+        return self.announce(seeker)
 
     def announce(self, waiting: Seeker) -> None:
         """Tell rooms, and bots with a URL."""
@@ -545,7 +468,8 @@ class Desk:
         players = house_players(*bot, seeker.wish.players - 1)
         seat = randrange(seeker.wish.players) if seeker.by_lot else 0
         players.insert(seat, GatheredPlayer(seeker.name, client.owner, client))
-        return self._play(seeker.wish, players)
+        over = partial(self._learn, seeker.wish) if seeker.wish.ladder else None
+        return self._play(seeker.wish, players, over)
 
     # Tables.
 
@@ -580,7 +504,7 @@ class Desk:
     def _learn(self, wish: Wish, table: Table) -> None:
         result = table.match.result
         if result is not None and not result.aborted:
-            (one, two), (first, second) = table.entry.players, result.places
+            (one, two), (first, second) = self.matchmaker.keys(wish, table.entry), result.places
             points = (first < second) + (first == second) / 2
             self.matchmaker.learn(wish, one, two, points)
             self.others.learn(wish, one, two, points)

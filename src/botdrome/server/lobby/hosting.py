@@ -212,7 +212,7 @@ class Hosting:
             self._registry.end_logins(bot.name)
         return Lease(
             hashes[one.lease], bot.name, bot.game, one.number, one.version, one.hash, to_check,
-            self._settings.rest, self.limits,
+            self.limits,
         )  # fmt: skip
 
     async def leased(self, credential: str) -> Upload | None:

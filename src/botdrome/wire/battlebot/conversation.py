@@ -95,6 +95,7 @@ class Login(Struct, frozen=True):
     guest: bool = False
     """True: the client is no registered bot, and `password` is a secret of its choice."""
     version: str = ""
+    ladder: bool = False
 
     @property
     def frames(self) -> bool:
@@ -111,7 +112,7 @@ class Login(Struct, frozen=True):
             asked
             or self.guest
             or self.pace != "usual"
-            or any((self.opponent, self.match, self.invite, self.version))
+            or any((self.opponent, self.match, self.invite, self.version, self.ladder))
         )
 
     def answer(self) -> bytes:
@@ -158,7 +159,15 @@ def read_login(message: Any) -> Login:
     password = _secret(message) if guest else _text(message, "password")
     wishes = (message.get("contest", UNSET), contest, opponent, match, features, pace, invite)
     version = read_version(message.get("version"))
-    return Login(row, name, password, players, options, *wishes, guest, version)
+    ladder = message.get("ladder", False)
+    if not isinstance(ladder, bool):
+        raise BadLogin(f"ladder is true or false, not {shown(ladder)}")
+    if ladder and (guest or players != 2 or pace != "usual" or contest or opponent or invite):
+        raise BadLogin(
+            "a ladder is for registered bots at tables of two and at the usual pace; leave out "
+            "contest, opponent and invite"
+        )
+    return Login(row, name, password, players, options, *wishes, guest, version, ladder)
 
 
 def _text(message: dict[str, Any], key: str) -> str:
