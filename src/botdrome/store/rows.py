@@ -24,7 +24,7 @@ from botdrome.store.entries import (
     Note,
     likeness,
 )
-from botdrome.store.schema import CONTEST_BOOKS
+from botdrome.store.schema import book_of
 
 LONGEST = 400
 """Characters of a text that needs no digest."""
@@ -84,6 +84,7 @@ UNREADABLE = (msgspec.DecodeError, LookupError, TypeError, ValueError, zlib.erro
 """Errors of values that no version of Botdrome has written."""
 
 _encode = msgspec.json.Encoder().encode
+_OF_CONTEST = re.compile(r"contests|contest (entrants|results|log) (.*)")
 _mapping = msgspec.json.Decoder(dict[str, Any])
 _names = msgspec.json.Decoder(tuple[str, ...])
 _result = msgspec.json.Decoder(Result)
@@ -154,16 +155,15 @@ def kept_row(note: AnyNote) -> TableRow:
 
 def exported_row(note: Note) -> TableRow:
     """Return the row of a note of an export, which may be one of a contest."""
-    value = as_json(note.value)
-    for table, book in CONTEST_BOOKS.items():
-        if table == "contests" and note.book == book:
-            document = note.value["document"]
-            about = document["game"], note.value["state"], note.value["created"]
-            return table, (key(note.name), *about, value)
-        if book.endswith(" ") and note.book.startswith(book):
-            name = int(note.name) if table == "contest_entrants" else note.name
-            return table, (key(note.book.removeprefix(book)), name, value)
-    return "notes", note_row(note)
+    found = _OF_CONTEST.fullmatch(note.book)
+    if found is None:
+        return "notes", note_row(note)
+    if found[1] is None:
+        document, state, created = [note.value[one] for one in ("document", "state", "created")]
+        about = document["game"], state, created
+        return "contests", (key(note.name), *about, as_json(note.value))
+    name = int(note.name) if found[1] == "entrants" else note.name
+    return f"contest_{found[1]}", (key(found[2]), name, as_json(note.value))
 
 
 def exported_note(table: str, row: Sequence[Any]) -> Note:
@@ -172,9 +172,10 @@ def exported_note(table: str, row: Sequence[Any]) -> Note:
         return note_entry(row)
     value = _mapping.decode(row[-1])
     if table == "contests":
-        return Note(CONTEST_BOOKS[table], value["document"]["name"], value)
-    name = f"{row[1]:06d}" if table == "contest_entrants" else row[1]
-    return Note(CONTEST_BOOKS[table] + row[0], name, value)
+        return Note(book_of(table), value["document"]["name"], value)
+    return Note(
+        book_of(table) + row[0], f"{row[1]:06d}" if table == "contest_entrants" else row[1], value
+    )
 
 
 def match_row(match: MatchEntry) -> Row:

@@ -83,22 +83,27 @@ CREATE TABLE contest_log (
 """
 """Contests with a document. An import brings entrants and results before their contest. A result
 that was annulled is an empty object, so that no import brings the old one back."""
-CONTEST_BOOKS = {
-    "contests": "contests",
-    "contest_entrants": "contest entrants ",
-    "contest_results": "contest results ",
-    "contest_log": "contest log ",
+MOVED = {
+    "contests": "name, NOTED_GAME, NOTED_STATE, NOTED_CREATED, value",
+    "contest_entrants": "CAST(name AS INTEGER), value",
+    "contest_results": "name, value",
+    "contest_log": "name, value",
 }
-"""The books in which earlier versions kept contests as notes, and exports still do."""
+"""What the tables of contests took from the notes in which earlier versions kept them."""
+
+
+def book_of(table: str) -> str:
+    """Return the book of those notes, or its beginning before the name of the contest. Exports
+    have contests as notes still.
+    """
+    return table.replace("_", " ") + " " * (table != "contests")
 
 
 def _moved(table: str, columns: str) -> str:
-    """Return the statements that move notes of contests to their table."""
-    book = CONTEST_BOOKS[table]
-    which = f"substr(book, 1, {len(book)}) = '{book}'" if book.endswith(" ") else f"book = '{book}'"
-    contest = f"substr(book, {len(book) + 1}), " if book.endswith(" ") else ""
-    return f"""INSERT INTO {table} SELECT {contest}{columns} FROM notes WHERE {which};
-        DELETE FROM notes WHERE {which};"""
+    book = book_of(table)
+    contest = f"substr(book, {len(book) + 1}), " * (table != "contests")
+    which = f"FROM notes WHERE substr(book, 1, {len(book)}) = '{book}'"
+    return f"INSERT INTO {table} SELECT {contest}{columns} {which};DELETE {which};"
 
 
 MIGRATIONS = {
@@ -106,11 +111,7 @@ MIGRATIONS = {
     "evaluations": EVALUATIONS,
     "classes": CLASSES,
     "hosting": f"{HOSTING}ALTER TABLE bots ADD COLUMN hosted TEXT;",
-    "contests": CONTESTS
-    + _moved("contests", "name, NOTED_GAME, NOTED_STATE, NOTED_CREATED, value")
-    + _moved("contest_entrants", "CAST(name AS INTEGER), value")
-    + _moved("contest_results", "name, value")
-    + _moved("contest_log", "name, value"),
+    "contests": CONTESTS + "".join(_moved(*one) for one in MOVED.items()),
 }
 """Each later version, and the statements that lead to it from the one before."""
 
@@ -212,7 +213,7 @@ COLUMNS = {
     "contest_log": ("contest", "line", "change"),
 }  # fmt: skip
 """The columns of rows in their order, of the tables that the journal writes."""
-KEYS = {table: COLUMNS[table][: 1 + (table != "contests")] for table in ("notes", *CONTEST_BOOKS)}
+KEYS = {table: COLUMNS[table][: 1 + (table != "contests")] for table in ("notes", *MOVED)}
 """The first columns of the tables whose rows replace earlier ones with the same values there."""
 RELEASED = "-"
 """In place of a node: the match moves to another node. Either of the two adopts it."""
