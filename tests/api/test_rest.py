@@ -124,6 +124,7 @@ async def test_a_match_is_read_in_full(http: httpx.AsyncClient, store: Store) ->
         "ended": "2026-11-14T23:46:45.000Z",
         "result": {"victor": "Ann", "reason": "complete"},
         "verdict": "Ann has three in a row: [0, 0], [1, 0], [2, 0]",
+        "void": None,
         "seats": [
             {
                 "seat": 0,

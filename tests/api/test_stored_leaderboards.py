@@ -18,7 +18,7 @@ from tests.store.conftest import postgres_url as postgres_url
 from tests.store.conftest import sqlite_url as sqlite_url
 from tests.store.conftest import store as store
 from tests.store.conftest import url as url
-from tests.store.entries import GAME, a_bot, a_match, play
+from tests.store.entries import GAME, a_bot, a_match, an_end, play
 
 pytestmark = pytest.mark.anyio
 
@@ -323,6 +323,30 @@ async def test_a_match_that_another_node_stores_late_is_counted(
     assert results.counts.missing == {}
     await process.store.close()
     await store.close()
+
+
+async def test_a_match_that_becomes_void_counts_no_more(store: Store, start: Start) -> None:
+    await register(store)
+    await play_some(store, 0, 8)
+    await begin(store, a_match("runs"))
+    process = await start()
+    results = await process.results()
+    before = results.table("{}", 2).ratings.strengths
+    await play(store, a_match("late", ("bob", "ada"), 1100))
+    await process.results()
+    counted = results.matches("{}")
+    await change(store, "UPDATE matches SET void = 'why' WHERE id IN ('late', 'runs')")
+    await store.finish(an_end("runs"))
+    for _ in range(2):
+        await process.results()
+        assert results.matches("{}") == counted - 1
+    assert results.table("{}", 2).ratings.strengths == before
+    assert results.counts.running == set() and len(results.counts.void) == 2
+    anew = await counted_anew(store)
+    assert results.counts.tables["{}", 2].lines == anew.counts.tables["{}", 2].lines
+    (opponent,), _ = await store.reports.opponents("cid", 0, "games", True, 1, 0)
+    assert opponent.name == "bob"
+    assert await store.reports.meetings_of("ada", 1100, 9) == []
 
 
 async def rated_beside(results: GameResults) -> None:

@@ -159,6 +159,8 @@ async def test_the_bots_of_a_killed_runner_move_to_another_one(tmp_path: Path) -
                 hosting.clock = time
                 await play_noughts(one, "bob")  # it ends by the rules for lost connections
                 await play_against(house, "eve")
+                matches = await house.arena.store.matches(Wanted(oldest_first=True))
+                assert [bool(match.void) for match in matches] == [True, False]
 
 
 def _sandboxes() -> list[int]:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from botdrome.store import uploads
-from botdrome.store.entries import BotEntry, ClassEntry, Participant, RefusedUpload
+from botdrome.store.entries import BotEntry, ClassEntry, Participant, RefusedUpload, Wanted
 from botdrome.store.store import Store, keep_archive
 from botdrome.store.uploads import DAY, KEPT_LOGS, MOST_ATTEMPTS, HostedLog, LeaseChanges
+from tests.store.entries import a_match, an_end, play
 
 pytestmark = pytest.mark.anyio
 NOW = 1_000_000_000_000
@@ -125,6 +126,29 @@ async def test_leases_that_a_runner_no_longer_names_end(store: Store) -> None:
     await beat(store, bots=("p",))
     assert (await beat(store, "one")).ended == ["ada"]
     assert await hosted(store, ada) == ""
+
+
+async def test_matches_that_a_lost_runner_has_left_become_void(store: Store) -> None:
+    """Others stay: those before its last sign of life, those that it has ended, those of others."""
+    ada = await bot(store)
+    await accepted(store, ada)
+    await beat(store, bots=("p",))
+    for name, ended in (("earlier", NOW - 1), ("told", NOW + 1), ("cut", NOW + 1)):
+        cut = a_match(name, ("bob", "ada"), NOW - 100)
+        await play(store, cut, ended=ended)
+    await play(store, a_match("won", ("ada", "bob"), NOW - 100), ended=NOW + 1)
+    await play(store, a_match("cup", ("bob", "ada"), NOW, contest="cup"), ended=NOW + 1)
+    await play(store, a_match("others", ("bob", "cid"), NOW), ended=NOW + 1)
+    store.begin(a_match("runs", ("ada", "bob"), NOW))
+    await enter(store, uploads.add_log, ada, HostedLog("told", "v", NOW, "it crashed", ""))
+    assert (await beat(store, held=("p",))).void == {}
+    found = await beat(store, "two", now=LATER + 1)
+    assert {name: sorted(ids) for name, ids in found.void.items()} == {"one": ["cut", "runs"]}
+    await store.finish(an_end("runs"))
+    void = {one.id: one.void for one in await store.matches(Wanted()) if one.void}
+    assert void == dict.fromkeys(("cut", "runs"), "the runner of ada was lost or stopped")
+    exported = b"".join([line async for line in store.export()]).decode()
+    assert exported.count("the runner of ada was lost") == 2
 
 
 async def test_another_version_plays_when_the_lease_of_the_first_was_given_back(

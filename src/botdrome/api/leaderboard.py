@@ -296,25 +296,34 @@ class TableResults(Struct):
     ratings: TableRatings = TableRatings()
 
     def add(
-        self, places: dict[str, int], alone: bool, block: str, shared: dict[Seat, Seat]
+        self,
+        places: dict[str, int],
+        alone: bool,
+        block: str,
+        shared: dict[Seat, Seat],
+        times: int = 1,
     ) -> None:
-        """Count a match of rated bots.
+        """Count a match of rated bots, or (times -1) count it no more.
 
         `alone`: one player alone was first. `block`: its contest and seed. Matches share the pairs
         of `shared`, which saves most of their memory.
         """
-        self.matches += 1
+        self.matches += times
         for name, place in places.items():
             bot = bot_of(name)
-            self.games[bot] = self.games.get(bot, 0) + 1
+            self.games[bot] = self.games.get(bot, 0) + times
             line = self.lines.setdefault(name, RatedRecord())
-            line.games += 1
-            line.wins += place == 1 and alone
-            line.draws += place == 1 and not alone
-            line.losses += place > 1
+            line.games += times
+            line.wins += times * (place == 1 and alone)
+            line.draws += times * (place == 1 and not alone)
+            line.losses += times * (place > 1)
+            if not line.games:
+                del self.lines[name]
         match = tuple([shared.setdefault(seat, seat) for seat in sorted(places.items())])
         if not block:
-            self.whole[match,] = self.whole.get((match,), 0) + 1
+            self.whole[match,] = self.whole.get((match,), 0) + times
+            if not self.whole[match,]:
+                del self.whole[match,]
             return
         matches = self.incomplete.setdefault(block, [])
         matches.append(match)
@@ -368,6 +377,8 @@ class GameCounts(Struct):
     running: set[int] = set()
     missing: dict[int, Epoch] = {}
     """Numbers without a match, and when they were first noticed: another node may store it yet."""
+    void: set[int] = set()
+    """Void matches up to `last`, which are not counted."""
     newest: Epoch = 0
     """The start of the last match."""
     bots: dict[str, Epoch] = {}
@@ -520,6 +531,7 @@ class GameResults:
         if await self._outdated(store, last):
             self.counts, self._rest_until = GameCounts(), {}
             return await self.refresh(store)
+        await self._leave_out_void(store)
         counts, now = self.counts, int(time() * 1000)
         if waiting := counts.running | counts.missing.keys():
             seatings = await reports.seatings_of(game, waiting - running)
@@ -542,6 +554,15 @@ class GameResults:
             counts.running |= running.intersection(new) - missing - ended
             counts.missing |= dict.fromkeys(missing.intersection(new), now)
             counts.last = end
+
+    async def _leave_out_void(self, store: StoreReader) -> None:
+        """Count matches no more that were counted before they became void."""
+        counts, void = self.counts, await store.reports.void(self.game)
+        waiting = counts.void | counts.running | counts.missing.keys()
+        if new := {number for number in void - waiting if number <= counts.last}:
+            self._count(await store.reports.seatings_of(self.game, new), -1)
+            counts.void |= new
+            counts.versions.changes += 1
 
     async def _outdated(self, store: StoreReader, last: int) -> bool:
         """Whether to count anew: matches or bots are gone, or an imported bot has played before."""
@@ -569,15 +590,19 @@ class GameResults:
             with suppress(StoreUnavailable):  # the next process counts again
                 await keep_leaderboard(store.source, self.game, VERSION, self.counts.last, data)
 
-    def _count(self, seatings: Sequence[Seating]) -> None:
-        for _, seats in groupby(seatings, lambda seating: seating.number):
-            self._count_match(list(seats))
+    def _count(self, seatings: Sequence[Seating], times: int = 1) -> None:
+        for number, seats in groupby(seatings, lambda seating: seating.number):
+            first, *others = seats
+            if first.void and times == 1:
+                self.counts.void.add(number)
+            else:
+                self._count_match([first, *others], times)
         if moved := self.counts.versions.forget_old():
             self._shared.clear()
             for table in self.counts.tables.values():
                 table.move(moved)
 
-    def _count_match(self, seats: Sequence[Seating]) -> None:
+    def _count_match(self, seats: Sequence[Seating], times: int) -> None:
         counts, started = self.counts, seats[0].started
         counts.newest = max(counts.newest, started)
         self._unsaved += 1
@@ -594,7 +619,7 @@ class GameResults:
                 counts.tables[table] = TableResults(len(seats))
             for key in places:
                 counts.versions.note(key, started)
-            counts.tables[table].add(places, alone, seats[0].block, self._shared)
+            counts.tables[table].add(places, alone, seats[0].block, self._shared, times)
 
     def _is_rated(self, name: str, started: Epoch) -> bool:
         """Matches before the registration may be those of a guest."""

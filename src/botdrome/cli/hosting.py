@@ -328,7 +328,7 @@ def runners(server: Server = LOCAL, token: OperatorToken = "", json: Json = Fals
     if json:
         return print_json(found)
     rows = [
-        (one["name"], str(one["bots"]), one["added"], shown(one["about"]))
+        (one["name"], str(one["bots"]), one["added"], shown(one["paused"] or one["about"]))
         for one in found["runners"]
     ]
     return print_columns([("runner", "bots", "added", "machine"), *rows])

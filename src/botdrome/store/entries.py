@@ -141,6 +141,8 @@ class MatchEntry(Struct, frozen=True):
     """The dead nodes that played it before, oldest first."""
     versions: tuple[str, ...] = ()
     """The version of the bot at each seat, where it named one; empty: no bot did."""
+    void: str = ""
+    """Why it is unrated: a runner of hosted bots was lost. Empty: it counts."""
 
     def version(self, player: int) -> str:
         """Return the version of a player's bot; empty: it named none."""

@@ -58,6 +58,7 @@ class Seating(Struct, frozen=True):
     """The contest and the seed: matches of a contest on one seed depend on each other. Empty: it is
     of no contest.
     """
+    void: bool = False
 
 
 class Meeting(Struct, frozen=True):
@@ -81,7 +82,8 @@ _ENDED = HAS_STATUS["ended"]
 _BLOCK = "coalesce(matches.contest || ':' || matches.seed, '')"
 _MET = f"""FROM seats AS mine JOIN seats AS theirs ON theirs.number = mine.number
     JOIN matches ON matches.number = mine.number
-    WHERE mine.name = :name AND mine.started >= :since AND theirs.name <> mine.name AND {_ENDED}"""
+    WHERE mine.name = :name AND mine.started >= :since AND theirs.name <> mine.name AND {_ENDED}
+    AND matches.void IS NULL"""
 _AHEAD, _LEVEL, _BEHIND = [count_if(f"mine.place {sign} theirs.place") for sign in ("<", "=", ">")]
 OPPONENT_ORDERS: dict[OpponentOrder, str] = {
     "games": "count(*)",
@@ -92,15 +94,18 @@ OPPONENT_ORDERS: dict[OpponentOrder, str] = {
 }
 OPPONENTS_COUNTED = f"SELECT count(DISTINCT theirs.name) {_MET}"
 CAUSES = """SELECT cause, count(*) FROM seats
-    WHERE name = :name AND started >= :since AND cause IS NOT NULL GROUP BY cause ORDER BY cause"""
+    WHERE name = :name AND started >= :since AND cause IS NOT NULL
+    AND number NOT IN (SELECT number FROM matches WHERE void IS NOT NULL)
+    GROUP BY cause ORDER BY cause"""
 _SEATINGS = f"""SELECT seats.number, seats.name, seats.name_whole, seats.place, seats.started,
-    matches.versions, seats.player, matches.options, {_BLOCK}
+    matches.versions, seats.player, matches.options, {_BLOCK}, matches.void IS NOT NULL
     FROM seats JOIN matches ON matches.number = seats.number
     WHERE matches.game = :game AND {_ENDED} AND seats.place IS NOT NULL AND matches.pace IS NULL
     AND {{}} ORDER BY seats.number, seats.player"""
 """Matches at a pace for people are unrated."""
 SEATINGS_BETWEEN = _SEATINGS.format("matches.number > :after AND matches.number <= :last")
 SEATINGS_OF = _SEATINGS.format("matches.number IN :numbers")
+VOID = "SELECT number FROM matches WHERE void IS NOT NULL AND game = :game"
 RUNNING = f"""SELECT number FROM matches
     WHERE {HAS_STATUS["running"]} AND game = :game AND number <= :last"""
 GAPS = """SELECT before, number FROM (
@@ -192,6 +197,10 @@ class Reports:
     async def running(self, game: str, last: int) -> set[int]:
         """Return the numbers of running matches up to `last`."""
         return {row[0] for row in await self._fetch(RUNNING, {"game": key(game), "last": last})}
+
+    async def void(self, game: str) -> set[int]:
+        """Return the numbers of void matches."""
+        return {row[0] for row in await self._fetch(VOID, {"game": key(game)})}
 
     async def missing(self, after: int, last: int) -> set[int]:
         """Return the numbers from `after` + 1 to `last` that no match has.
@@ -356,9 +365,9 @@ class Reports:
 
 
 def _seating(row: Sequence[Any]) -> Seating:
-    number, name, rest, place, started, versions, player, options, block = row
+    number, name, rest, place, started, versions, player, options, block, void = row
     version = _version(versions, player)
-    return Seating(number, whole(name, rest), place, started, version, options, block)
+    return Seating(number, whole(name, rest), place, started, version, options, block, bool(void))
 
 
 def _meeting(row: Sequence[Any]) -> Meeting:

@@ -193,6 +193,7 @@ def match_row(match: MatchEntry) -> Row:
         match.node,
         " ".join(match.former) or None,
         as_json(match.versions) if match.versions else None,
+        plain(match.void) or None,
         *end_row(match),
     )
 
@@ -224,6 +225,7 @@ def match_entry(row: Sequence[Any]) -> MatchEntry:
         node,
         former,
         versions,
+        void,
         *end,
     ) = row
     status, ended, result, view, reason = end
@@ -247,6 +249,7 @@ def match_entry(row: Sequence[Any]) -> MatchEntry:
         node=node,
         former=tuple((former or "").split()),
         versions=() if versions is None else players_in(versions),
+        void=void or "",
     )
 
 

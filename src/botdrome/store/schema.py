@@ -106,12 +106,16 @@ def _moved(table: str, columns: str) -> str:
     return f"INSERT INTO {table} SELECT {contest}{columns} {which};DELETE {which};"
 
 
+VOID = """
+CREATE INDEX matches_void ON matches (game, number) WHERE void IS NOT NULL;
+"""
 MIGRATIONS = {
     "leaderboards": LEADERBOARDS,
     "evaluations": EVALUATIONS,
     "classes": CLASSES,
     "hosting": f"{HOSTING}ALTER TABLE bots ADD COLUMN hosted TEXT;",
     "contests": CONTESTS + "".join(_moved(*one) for one in MOVED.items()),
+    "void": f"ALTER TABLE matches ADD COLUMN void TEXT;{VOID}",
 }
 """Each later version, and the statements that lead to it from the one before."""
 
@@ -130,7 +134,7 @@ CREATE TABLE matches (
     contest_whole TEXT, started BIGINT NOT NULL, seed TEXT NOT NULL, options TEXT NOT NULL,
     players TEXT NOT NULL, status SMALL NOT NULL, ended BIGINT, result TEXT, view TEXT,
     reason TEXT NOT NULL, owners TEXT, pace SMALL, node SMALL DEFAULT '' NOT NULL, former TEXT,
-    versions TEXT, PRIMARY KEY (number), UNIQUE (id)
+    versions TEXT, void TEXT, PRIMARY KEY (number), UNIQUE (id)
 );
 CREATE INDEX matches_by_time ON matches (started, number);
 CREATE INDEX matches_by_game ON matches (game, started, number);
@@ -165,7 +169,7 @@ CREATE TABLE nodes (
 );
 CREATE UNIQUE INDEX nodes_by_epoch ON nodes (name, epoch);
 CREATE TABLE homes (key SMALL NOT NULL, node SMALL NOT NULL, PRIMARY KEY (key));
-{LEADERBOARDS}{EVALUATIONS}{CLASSES}{HOSTING}{CONTESTS}"""
+{LEADERBOARDS}{EVALUATIONS}{CLASSES}{HOSTING}{VOID}{CONTESTS}"""
 """The newest version. `nodes_by_epoch` lets FOR KEY SHARE block a new epoch, and no beat."""
 
 WORDS: dict[Dialect, dict[str, str]] = {
@@ -198,8 +202,8 @@ COLUMNS = {
     ),
     "matches": (
         "number", "id", "game", "contest", "contest_whole", "started", "seed", "options",
-        "players", "owners", "pace", "node", "former", "versions", "status", "ended", "result",
-        "view", "reason",
+        "players", "owners", "pace", "node", "former", "versions", "void", "status", "ended",
+        "result", "view", "reason",
     ),
     "seats": ("number", "player", "name", "name_whole", "started", "place", "score", "cause"),
     "records": ("number", "record", "flights"),

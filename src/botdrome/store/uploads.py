@@ -44,8 +44,18 @@ _ADD = """INSERT INTO uploads (bot, number, version, hash, size, uploaded, state
 _PLAYABLE = """EXISTS (SELECT 1 FROM bots
     WHERE bots.name = uploads.bot AND token_hash IS NOT NULL AND url IS NULL)"""
 """Its token was not revoked, and the server does not call it."""
-_END_LEASES = """UPDATE uploads SET lease = NULL, runner = NULL WHERE lease IS NOT NULL
-    AND (until < :now OR runner = :runner AND NOT (lease IN :held)) RETURNING bot, state"""
+_ENDS = """WHERE lease IS NOT NULL
+    AND (until < :now OR runner = :runner AND NOT (lease IN :held))"""
+_ENDING = f"SELECT bot, state, runner, until FROM uploads {_ENDS}"
+_END_LEASES = f"UPDATE uploads SET lease = NULL, runner = NULL {_ENDS}"
+_MAKE_VOID = """UPDATE matches SET void = :why WHERE void IS NULL AND contest IS NULL
+    AND id NOT IN (SELECT match FROM bot_logs WHERE bot = :bot) AND number IN
+    (SELECT seats.number FROM seats JOIN matches AS played ON played.number = seats.number
+    WHERE seats.name = :bot AND seats.started > :day AND (played.status = 'running'
+    OR played.status = 'ended' AND played.ended >= :since AND cause IN ('disconnect', 'timeout')))
+    RETURNING id"""
+"""The matches of a bot that its runner has left: it sends a log of each match that it ends, also
+if the bot crashes."""
 _RENEW = f"""UPDATE uploads SET until = :until WHERE runner = :runner AND lease IN :held
     RETURNING lease, state = 'accepted' AND NOT (active AND paused = '' AND {_PLAYABLE})"""
 _GIVE_UP = f"""UPDATE uploads SET state = 'rejected', report = :report
@@ -122,6 +132,8 @@ class LeaseChanges(Struct, frozen=True):
     kept: dict[str, bool]
     """Its leases, and whether each should end after the current match."""
     given: list[Upload]
+    void: dict[str, list[str]]
+    """The matches that became void, by the runner that left them."""
 
 
 class Uploads:
@@ -197,7 +209,12 @@ def beat(
     """
     yield LockUploads()
     mine = {"runner": runner, "until": until}
-    ended = yield Run(_END_LEASES, {"runner": runner, "held": held, "now": now})
+    mine_not_held = {"runner": runner, "held": held, "now": now}
+    ended = yield Run(_ENDING, mine_not_held)
+    void = {}
+    if ended:
+        yield Run(_END_LEASES, mine_not_held)
+        void = yield from _make_void(ended, until - now)
     kept = yield Run(_RENEW, mine | {"held": held})
     yield Run(_GIVE_UP, {"report": f"its check did not end on {MOST_ATTEMPTS} runners"})
     given = []
@@ -209,9 +226,22 @@ def beat(
     changed = [row[0] for row in (*ended, *given)]
     for bot in changed:
         yield Run(_HOSTED, {"bot": bot})
-    stopped = [bot for bot, state in ended if state != "waiting"]
+    stopped = [bot for bot, state, *_ in ended if state != "waiting"]
     ending = {row[0]: bool(row[1]) for row in kept}
-    return LeaseChanges(stopped, ending, [_upload(row) for row in given])
+    return LeaseChanges(stopped, ending, [_upload(row) for row in given], void)
+
+
+def _make_void(ended: Sequence[Sequence[Any]], length: int) -> Plan[dict[str, list[str]]]:
+    """Mark the matches of bots whose leases, which last for so long, have ended."""
+    void: dict[str, list[str]] = {}
+    for bot, state, runner, until in ended:
+        if state == "accepted":
+            why = f"the runner of {bot} was lost or stopped"
+            since = until - length
+            values = {"bot": bot, "why": why, "since": since, "day": since - DAY}
+            for row in (yield Run(_MAKE_VOID, values)):
+                void.setdefault(runner, []).append(row[0])
+    return void
 
 
 def report(lease: str, accepted: bool, text: str, now: Epoch) -> Plan[str]:

@@ -16,10 +16,11 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.lobby import hosting
 from botdrome.server.lobby.hosting import LEASE
+from botdrome.store.entries import Wanted
 from botdrome.wire.upload import PackedFile, packed
 from tests.kit.hosted import FIRST_FREE, Author
 from tests.patience import until
-from tests.server.clients import bot, client, registered, server
+from tests.server.clients import bot, client, play_noughts, registered, server
 
 pytestmark = pytest.mark.anyio
 ARCHIVE = packed({"bot.py": PackedFile(FIRST_FREE.encode())})
@@ -126,6 +127,33 @@ async def test_a_lease_that_expires_ends_the_login_and_its_credential(
     report = {"accepted": True, "report": ""}
     assert (await ask(house, "POST", "runner/reports", credential, report))["status"] == 409
     assert (await ask(house, "GET", "runner/archive", credential))["status"] == 404
+
+
+async def test_a_match_that_a_runner_leaves_is_void_and_a_runner_that_often_does_so_rests(
+    house: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosting, "MOST_VOID", 1)
+    ada, one = await Author.of_new_bot(house), await TestRunner.new(house)
+    await ada.push()
+    credential = await one.accept()
+    bob = await registered(house, "bob") | {"opponent": "ada"}
+    async with bot(house, login(credential)), bot(house, bob) as other:
+        await other.receive()
+        (entry,) = await house.arena.store.matches(Wanted())
+        house.arena.hosting.clock = lambda: time() + LEASE + 1
+        await (await TestRunner.new(house, "two")).beat(0, 0)
+        last = await play_noughts(other, "bob")
+    told = await ask(house, "GET", f"matches/{entry.id}", "none")
+    assert last["state"]["result"]["victor"] == "bob" == told["result"]["victor"], "as it was told"
+    assert told["void"] == "the runner of ada was lost or stopped"
+    board = await ask(house, "GET", "games/noughts-and-crosses/leaderboard", "none")
+    assert board["matches"] == 0
+    lines = (await ask(house, "GET", "operator/runners", "operator"))["runners"]
+    paused = {line["name"]: line["paused"] for line in lines}
+    assert paused["two"] == "" and "left its matches 1 times within an hour" in paused["one"]
+    assert (await one.beat())["given"] == []
+    house.arena.hosting.clock = lambda: time() + hosting.VOID_WITHIN / 1000 + LEASE + 2
+    assert len((await one.beat())["given"]) == 1, "an hour later it gets work again"
 
 
 async def test_the_server_ends_leases_even_if_no_runner_is_left(

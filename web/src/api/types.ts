@@ -868,7 +868,6 @@ export interface Lease {
   version: string;
   hash: string;
   toCheck: boolean;
-  rest: number;
   limits: UploadLimits;
 }
 
@@ -950,6 +949,8 @@ export interface Match {
   ended: string | null;
   result: Outcome | null;
   seats: Seat[];
+  /** Why it is left out of ratings, leaderboards and records: the runner of a hosted bot was lost. null: it counts. */
+  void: string | null;
 }
 
 export interface MatchEvaluation {
@@ -974,6 +975,8 @@ export interface MatchInFull {
   ended: string | null;
   result: Outcome | null;
   seats: Seat[];
+  /** Why it is left out of ratings, leaderboards and records: the runner of a hosted bot was lost. null: it counts. */
+  void: string | null;
   options: Record<string, unknown>;
   /** Why it was aborted. */
   reason: string | null;
@@ -996,6 +999,8 @@ export interface MatchPlayer {
 export interface MatchPlayers {
   /** In the order of the seats. */
   players: MatchPlayer[];
+  /** As that of a match. */
+  void: string | null;
 }
 
 export interface Matches {
@@ -1353,6 +1358,8 @@ export interface RunnerShown {
   about: string;
   /** Versions that it checks or plays. */
   bots: number;
+  /** Why it gets no work at present; empty: it does. */
+  paused: string;
 }
 
 export interface RunnersShown {

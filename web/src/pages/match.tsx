@@ -23,7 +23,7 @@ export default function MatchPage({ params }: { params: Params }) {
   const links = linksOf(match, location.origin, film.over);
   return (
     <>
-      <MatchHead film={film} over={live === null || live.connection.value.state === 'over'} />
+      <MatchHead film={film} over={live === null || live.connection.value.state === 'over'} why={source.void.value} />
       <MatchViewer film={film} live={live} step={step} links={links} players={source.players.value} onStep={rememberStep} under={(showing) => <EvaluationPart showing={showing} evaluating={evaluating} />} />
     </>
   );
@@ -47,8 +47,8 @@ export function rememberStep(step: number | null): void {
   go(step === null ? path.value : `${path.value}?step=${step}`, true);
 }
 
-/** `over`: it has a result. */
-function MatchHead({ film, over }: { film: Film; over: boolean }) {
+/** `over`: it has a result. `why`: it is void. */
+function MatchHead({ film, over, why }: { film: Film; over: boolean; why: string | null }) {
   const { game, contest, started } = film.header;
   const shown = headingNames(film.header);
   useEffect(() => void (document.title = `${shown.join(' – ')} · Botdrome`), [shown.join()]);
@@ -61,6 +61,7 @@ function MatchHead({ film, over }: { film: Film; over: boolean }) {
         {started !== null && <> · {new Date(started).toLocaleString()}</>}
       </p>
       {over && <Headline film={film} />}
+      {why !== null && <p class="quiet">Void, so it counts for no rating: {why}.</p>}
     </header>
   );
 }

@@ -45,7 +45,8 @@ function resultFor(match: Match, bot: string): string {
   if (match.status !== 'ended' || !match.result) return match.status;
   const seat = match.seats.find((one) => one.bot === bot);
   const how = match.result.victor === bot ? 'won' : match.result.victor === null && seat?.place === 1 ? 'draw' : 'lost';
-  return seat?.cause && seat.cause !== 'complete' ? `${how} (${seat.cause})` : how;
+  const words = seat?.cause && seat.cause !== 'complete' ? `${how} (${seat.cause})` : how;
+  return match.void === null ? words : `void: ${words}`;
 }
 
 function columns(games: boolean, contests: boolean, bot?: string): Column<Match>[] {
@@ -53,7 +54,7 @@ function columns(games: boolean, contests: boolean, bot?: string): Column<Match>
     { title: 'Players', head: true, cell: (match) => <Players match={match} /> },
     games && { title: 'Game', wide: true, cell: (match) => <GameLink game={match.game} /> },
     bot === undefined
-      ? { title: 'Winner', wide: true, cell: (match) => <bdi class={match.result?.victor ? '' : 'quiet'}>{resultOf(match)}</bdi> }
+      ? { title: 'Winner', wide: true, cell: (match) => <><bdi class={match.result?.victor ? '' : 'quiet'}>{resultOf(match)}</bdi>{match.void !== null && <span class="quiet"> (void)</span>}</> }
       : { title: 'Result', cell: (match) => <Outcome words={resultFor(match, bot)} /> },
     contests && { title: 'Contest', wide: true, cell: (match) => match.contest && <ContestLink game={match.game} name={match.contest} /> },
     { title: 'Started', sort: 'started', falling: true, cell: (match) => <Moment at={match.started} /> },

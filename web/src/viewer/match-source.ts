@@ -24,6 +24,8 @@ export class MatchSource {
   readonly loading: Signal<Loading> = signal({ state: 'loading' });
   /** More about the players than their names; empty until it is loaded. */
   readonly players = signal<MatchPlayer[]>([]);
+  /** Why the match counts for no rating; null: it counts, or that is not loaded. */
+  readonly void = signal<string | null>(null);
   #following: Following | null = null;
   readonly #stopping = new AbortController();
   #film: LiveFilm | null = null;
@@ -52,7 +54,9 @@ export class MatchSource {
     const { state } = this.loading.value;
     if (this.#stopped || state === 'failed') return;
     const found = await ask<MatchPlayers>(this.#path('players')).catch(() => null);
-    if (found) this.players.value = found.players;
+    if (!found) return;
+    this.players.value = found.players;
+    this.void.value = found.void;
   }
 
   stop(): void {

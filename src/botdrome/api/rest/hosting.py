@@ -281,6 +281,8 @@ class RunnerShown(Struct):
     """What the runner says of its machine; empty: it was not seen since the server started."""
     bots: int
     """Versions that it checks or plays."""
+    paused: str
+    """Why it gets no work at present; empty: it does."""
 
 
 class RunnersShown(Struct):

@@ -86,6 +86,10 @@ class RestMatch(Struct):
     ended: Moment | None
     result: RestOutcome | None
     seats: list[Seat]
+    void: str | None
+    """Why it is left out of ratings, leaderboards and records: the runner of a hosted bot was lost.
+    null: it counts.
+    """
 
 
 class MatchInFull(RestMatch):
@@ -135,6 +139,8 @@ class MatchPlayer(Struct):
 class MatchPlayers(Struct):
     players: list[MatchPlayer]
     """In the order of the seats."""
+    void: str | None
+    """As that of a match."""
 
 
 @endpoint(
@@ -194,7 +200,8 @@ async def match_entry(context: ReadContext, request: RestRequest) -> MatchEntry:
 
 
 def _shown(kind: type[AnyMatch], entry: MatchEntry, **given: Any) -> AnyMatch:
-    return copied(kind, entry, result=outcome_of(entry), seats=seats_of(entry), **given)
+    result, void = outcome_of(entry), entry.void or None
+    return copied(kind, entry, result=result, seats=seats_of(entry), void=void, **given)
 
 
 def outcome_of(entry: MatchEntry) -> RestOutcome | None:
@@ -389,4 +396,4 @@ async def players(context: ReadContext, request: RestRequest) -> MatchPlayers:
         rated = key in ratings.strengths and (owner is not None or name.startswith(HOUSE))
         rating = ratings.strengths[key].rating if rated else None
         found.append(MatchPlayer(name, owner, rating, protocols.get(name)))
-    return MatchPlayers(found)
+    return MatchPlayers(found, entry.void or None)

@@ -20,7 +20,7 @@ from botdrome.server.settings import HostingSection
 from botdrome.store import uploads
 from botdrome.store.changes import Plan
 from botdrome.store.classes import AT
-from botdrome.store.entries import BotEntry, Note, RefusedUpload, hashed
+from botdrome.store.entries import BotEntry, Note, RefusedUpload, hashed, iso
 from botdrome.store.rows import key
 from botdrome.store.store import Store
 from botdrome.store.uploads import HostedLog, Upload
@@ -32,6 +32,10 @@ PATIENCE = 2.0
 """Seconds that a beat waits for new work."""
 LONGEST_REPORT = 16 << 10
 """Characters of a report or a log: the last ones are kept."""
+MOST_VOID = 3
+"""Times within `VOID_WITHIN` that a runner may leave matches, before it gets no more work."""
+VOID_WITHIN = 3_600_000
+"""Milliseconds."""
 RUNNERS, INVITED = "runners", "invited bots"
 """Books of notes."""
 
@@ -45,6 +49,8 @@ class RunnerLine(Struct, frozen=True):
     """What the runner says of its machine; empty: it has not been seen since the server started."""
     bots: int
     """Versions that it checks or plays."""
+    paused: str
+    """Why it gets no work at present; empty: it does."""
 
 
 class Hosting:
@@ -150,9 +156,29 @@ class Hosting:
         leases = await self._store.uploads.leases()
         notes = await self._store.notes(RUNNERS)
         return [
-            RunnerLine(name, note["added"], self._about.get(name, ""), leases.get(name, 0))
+            RunnerLine(
+                name,
+                note["added"],
+                self._about.get(name, ""),
+                leases.get(name, 0),
+                self._pause_of(note),
+            )
             for name, note in notes.items()
         ]
+
+    def _pause_of(self, note: dict[str, Any]) -> str:
+        """Return why a runner is paused; empty: it is not."""
+        times = [at for at in note.get("void", ()) if at > self._now - VOID_WITHIN]
+        if len(times) < MOST_VOID:
+            return ""
+        until = iso(times[-MOST_VOID] + VOID_WITHIN)
+        return f"it left its matches {len(times)} times within an hour; paused until {until}"
+
+    async def _note_void(self, runner: str) -> None:
+        note = await self._store.reports.note(RUNNERS, runner)
+        if note is not None:
+            note["void"] = [*note.get("void", ()), self._now][-MOST_VOID:]
+            await self._store.keep([Note(RUNNERS, runner, note)])
 
     async def invite(self, bot: str, invited: bool) -> None:
         if invited:
@@ -177,6 +203,8 @@ class Hosting:
         check and bots to play. Wait a little if there is nothing new.
         """
         self._about[runner] = about
+        if self._pause_of(await self._store.reports.note(RUNNERS, runner) or {}):
+            checks = bots = 0
         self._last_beat[runner] = this = object()
         news = self._news
         found = await self._beat(runner, held, checks, bots)
@@ -199,6 +227,9 @@ class Hosting:
         for bot in beat.ended:
             self._registry.forget(bot)
             self._registry.end_logins(bot)
+        for left in beat.void:
+            if left != runner or checks or bots:  # otherwise it was stopped
+                await self._note_void(left)
         given = [lease for one in beat.given if (lease := await self._lease(one, hashes))]
         ending = [lease for lease, ends in beat.kept.items() if ends]
         return RunnerNews(given, ending, [lease for lease in held if lease not in beat.kept])
