@@ -33,13 +33,13 @@ from tests.server.rooms.duel import clients as duellists
 pytestmark = pytest.mark.anyio
 
 BUDGETS = {
-    "a move of noughts and crosses": 37,
-    "a duel move": 36,
-    "a boat shot": 39,
-    "a Bomberman action": 46,
-    "a Battlecube tick of two bots": 134,
-    "a Bumblebots beat": 57,
-    "a login with pairing": 218,
+    "a move of noughts and crosses": 35,
+    "a duel move": 34,
+    "a boat shot": 37,
+    "a Bomberman action": 45,
+    "a Battlecube tick of two bots": 130,
+    "a Bumblebots beat": 56,
+    "a login with pairing": 215,
     "the end of a match": 125,
     "an idle second": 2,
 }

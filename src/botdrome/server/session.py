@@ -164,10 +164,11 @@ class Session:
             if self._onward is not None:
                 self._onward(message)
             return
-        outs = self.conversation.receive(message, self._loop.time())
+        now = self._loop.time()
+        outs = self.conversation.receive(message, now)
         if len(outs) == 1 and type(move := outs[0]) is Submit:
             if (table := self.table) is not None and table.open:
-                table.submit(self.player, move.raw, move.message)
+                table.submit(self.player, move.raw, move.message, at=now)
         else:
             self._run(outs)
 

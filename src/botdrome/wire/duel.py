@@ -231,7 +231,21 @@ class Duel:
     def on_news(
         self, news: News, status: MatchStatus, players: Collection[Player]
     ) -> PlayerMessages:
-        """Return the messages for the news of one input: results first, then the next question."""
+        """Return the messages for the news of one input: results first, then the next question.
+
+        Most news is a single move, about which only the next player is told.
+        """
+        if len(news) != 1 or type(event := news[0][0]) is not Played:
+            return self._tell_all(news, status, players)
+        position = news[0][1]
+        if event.moves:  # otherwise the player has passed
+            self._add_stone(position.history.last)  # type: ignore[attr-defined]
+        player = self._ask(position, players)
+        return {} if player is None else {player: [self._question(status)]}
+
+    def _tell_all(
+        self, news: News, status: MatchStatus, players: Collection[Player]
+    ) -> PlayerMessages:
         told: PlayerMessages = {player: [] for player in players}
         goes_on = False
         for event, position in news:
@@ -254,8 +268,8 @@ class Duel:
                     self._say_result(event.result, told)
                 case Ended():
                     goes_on = False
-        if goes_on:
-            self._ask(news[-1][1], status, told)
+        if goes_on and (player := self._ask(news[-1][1], players)) is not None:
+            told[player].append(self._question(status))
         return told
 
     def resume(self, player: Player, status: MatchStatus) -> list[bytes]:
@@ -309,14 +323,15 @@ class Duel:
             self._board,
         )
 
-    def _ask(self, position: Any, status: MatchStatus, told: PlayerMessages) -> None:
+    def _ask(self, position: Any, players: Collection[Player]) -> Player | None:
+        """Return the player that gets the next question; None: it uses another protocol."""
         (seat,) = position.to_move
-        player = self._order[seat]
-        if player in told:
-            self._asked, self._color, self._id = player, MARKS[seat], self._new_id()
-            told[player].append(self._question(status))
-        else:
+        player: Player = self._order[seat]
+        if player not in players:
             self._asked = None
+            return None
+        self._asked, self._color, self._id = player, MARKS[seat], self._new_id()
+        return player
 
     def _question(self, status: MatchStatus) -> bytes:
         end = _end_of_question(status.time_left, self._color)

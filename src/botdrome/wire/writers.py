@@ -95,17 +95,21 @@ def match_status(match: Match, now: Milliseconds) -> MatchStatus:
     """The time shown to players is the whole limit before a step begins, and never has the grace
     period or a credit.
     """
-    board, due, pace = match.board, match.deadline, match.terms.pace
-    left = None if due is None else due - now
-    if left is not None and match.resting:
-        left = max(left, 0) + (pace.limit or 0)
-        if pace.grace and pace.limit is not None:
-            left = min(left, pace.limit)
-    elif left is not None:
-        if match.clocks.active:
-            left -= match.credited
-        limit = pace.limit if match.steps or pace.first is None else pace.first
-        left = max(left - (limit or 0) * pace.grace // 100, 0)
+    board, left, due = match.board, None, match.deadline
+    if due is not None:
+        left, pace = due - now, match.terms.pace
+        if match.resting:
+            left = max(left, 0) + (pace.limit or 0)
+            if pace.grace and pace.limit is not None:
+                left = min(left, pace.limit)
+        else:
+            if match.clocks.active:
+                left -= match.credited
+            if pace.grace:
+                limit = pace.limit if match.steps or pace.first is None else pace.first
+                left -= (limit or 0) * pace.grace // 100
+            if left < 0:
+                left = 0
     return MatchStatus(now, left, board.strikes, match.players, board.number)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from botdrome.match.match import Match, apply
 from botdrome.server.network.steady_loop import SteadyClock
 from botdrome.server.tables.flight_records import written
 from botdrome.server.tables.table import Table
@@ -82,6 +83,26 @@ async def test_a_delay_is_recorded_while_the_loop_is_behind(
         table.submit(0, mark(0, 1, 1), b"x")
         table.submit(0, mark(0, 1, 1), b"x")
         assert credits_in(table) == [(0, [0, 20])] * behind
+
+
+async def test_a_delay_counts_if_the_player_must_answer_again(
+    tmp_path: Path, clock: list[float]
+) -> None:
+    one = Hearer()
+    async with running(tmp_path, NOUGHTS, one, Hearer(), behind=lambda: True) as (table, _, _):
+        played = table.match
+        clock[0] += 1.0
+        one.late = 0.03
+        assert table.submit(0, mark(0, 9, 9), b"x") != "accepted"
+        assert played.deadline == 5030
+        assert table.submit(0, mark(0, 1, 1), b"x") == "accepted"
+        assert (played.deadline, played.clocks.active) == (6000, False)
+        again = Match(played.game, 2, played.terms, played.seed)
+        again.start()
+        for told in played.inputs:
+            apply(again, told)
+        assert (again.position, again.deadline) == (played.position, played.deadline)
+        assert again.inputs == played.inputs
 
 
 async def test_a_late_timer_lets_the_loop_read_first(tmp_path: Path, clock: list[float]) -> None:

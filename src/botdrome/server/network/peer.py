@@ -478,12 +478,11 @@ class Peer:
             return self._read_header(data)
         began, sharer, shares = monotonic(), self._sharer, self._shares
         budget = sharer.budget
-        counted = budget.period == shares.period
         if (
             self._held
-            or (budget.line and counted)  # other input of the address waits
+            or (budget.line and budget.period == shares.period)  # other input of the address waits
             or (
-                (budget.left <= 0 or began > shares.look or not counted)
+                (budget.left <= 0 or began > shares.look or budget.period != shares.period)
                 and shares.must_wait(sharer, began)
             )
         ):

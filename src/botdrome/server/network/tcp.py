@@ -128,19 +128,19 @@ class Tcp(ClientConnection):
             return
         framing, traffic = self._framing, self.traffic
         try:
-            messages = framing.feed(data)
+            messages: list[bytes] | None = framing.feed(data)
             if not messages:
                 acknowledge(self._socket)
             while messages:
                 for message in messages:
-                    if self._session is not None and not self._closing:
+                    if (session := self._session) is not None and not self._closing:
                         traffic.received += 1
                         if traffic.asked:  # came(), without the call
                             traffic.answers += 1
                             traffic.waited += monotonic() - traffic.asked
                             traffic.asked = 0.0
-                        self._session.received(message)
-                messages = framing.feed(b"") if framing.rest else []
+                        session.received(message)
+                messages = framing.feed(b"") if framing.rest else None
         except BadFrame as problem:
             self._deliver_bad(str(problem))
 

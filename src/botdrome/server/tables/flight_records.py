@@ -121,10 +121,10 @@ class FlightRecords:
         """Record a player's message with the verdict that the news gives, and return
         the verdict.
         """
-        usual = not news or (len(news) == 1 and type(news[0][0]) is Played)
-        verdict = "accepted" if usual else _verdict(player, news)
-        if self._missed:
-            verdict = self._in_view_of_the_time(player, verdict, now)
+        if self._missed or (news and (len(news) > 1 or type(news[0][0]) is not Played)):
+            verdict = self._in_view_of_the_time(player, _verdict(player, news), now)
+        else:
+            verdict = "accepted"
         self.flights[player].came(now, message, verdict, step, uncharged)
         return verdict
 

@@ -363,10 +363,16 @@ class KeptTable(Table):
         return InputChunk(self.entry.id, 0, lines, pack(head))
 
     def submit(
-        self, player: Player, raw: Raw, message: bytes, now: Milliseconds | None = None
+        self,
+        player: Player,
+        raw: Raw,
+        message: bytes,
+        now: Milliseconds | None = None,
+        at: float | None = None,
     ) -> str:
         """A move that causes no news is an input, too."""
-        verdict = super().submit(player, raw, message, now)
+        at = at if self._stopped is None else None
+        verdict = super().submit(player, raw, message, now, at)
         if not self._touched:
             self._touch()
         return verdict

@@ -213,22 +213,34 @@ class Table:
     # Actions of players.
 
     def submit(
-        self, player: Player, raw: Raw, message: bytes, now: Milliseconds | None = None
+        self,
+        player: Player,
+        raw: Raw,
+        message: bytes,
+        now: Milliseconds | None = None,
+        at: float | None = None,
     ) -> str:
         """Take a player's move as it was sent, and return what became of it: "accepted", or why it
         was not.
 
         `now` is the time, if the caller has just read it and let the ticks that were due go first.
+        `at` is the same on the loop's clock, if ticks may be due.
         """
         if now is None:
             if self._tick_timers is not None:
                 self._tick_timers.catch_up()
-            now = self.now()
+                at = None
+            now = self.now() if at is None else int((at - self._began) * 1000)
         if self._break is not None:
             return self._submit_in_break(player, raw, message)
-        uncharged = self._times.before_move(player, self._seated.get(player), now)
-        step = self.match.steps
-        news = self.match.submit(player, raw, now)
+        match = self.match
+        uncharged, step = (
+            self._times.before_move(player, self._seated.get(player), now),
+            match.steps,
+        )
+        news = match.submit(player, raw, now)
+        if uncharged[1] and match.steps == step:
+            self._times.after_refusal(player, uncharged, now)
         verdict = self._records.move(player, now, message, news, step, uncharged)
         if news:
             self._publish(news, now)

@@ -195,7 +195,7 @@ class MoveTimes:
         if self._banked or (due is not None and now > due):
             return self._charge_nothing_for_delays(player, seated, now)
         if now - self.match.step.opened >= DELAY and self._behind():
-            return self._charge_nothing_for_delays(player, seated, now, DELAY)
+            return self._note_delay(player, seated, now)
         return self._known[player]
 
     def _look(self, player: Player, seated: SeatedPlayer, now: Milliseconds) -> None:
@@ -206,13 +206,29 @@ class MoveTimes:
             self.match.credit(player, network, 0, now)
 
     def _charge_nothing_for_delays(
-        self, player: Player, seated: SeatedPlayer, now: Milliseconds, least: Milliseconds = 1
+        self, player: Player, seated: SeatedPlayer, now: Milliseconds
     ) -> Uncharged:
         known, arena = self._known[player], int(seated.delay() * 1000)
-        if arena >= least and player in self.match.awaited:
+        if arena and player in self.match.awaited:
             self.match.credit(player, known[0], arena, now)
             return known[0], arena
         return known
+
+    def _note_delay(self, player: Player, seated: SeatedPlayer, now: Milliseconds) -> Uncharged:
+        """Record a delay of a move in time, which decides nothing unless the move is refused."""
+        match, known, arena = self.match, self._known[player], int(seated.delay() * 1000)
+        if arena < DELAY or player not in match.step.awaited:
+            return known
+        if match.clocks.active:
+            match.credit(player, known[0], arena, now)
+        else:
+            match.input_log.time(now, "credit", player, (known[0], arena))
+        return known[0], arena
+
+    def after_refusal(self, player: Player, uncharged: Uncharged, now: Milliseconds) -> None:
+        """The player must answer once more, and is not charged for the delay that was noted."""
+        if not self.match.clocks.active and player in self.match.awaited:
+            self.match.credit(player, *uncharged, now)
 
     def _charge_no_house_bot(self, player: Player, now: Milliseconds) -> Uncharged:
         """Credit a house bot, if its time is up or comes from a bank."""
