@@ -40,7 +40,7 @@ BUDGETS = {
     "a Bomberman action": 45,
     "a Battlecube tick of two bots": 130,
     "a Bumblebots beat": 56,
-    "a login with pairing": 215,
+    "a login with pairing": 218,
     "the end of a match": 125,
     "an idle second": 2,
 }
