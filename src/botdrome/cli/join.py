@@ -225,7 +225,7 @@ def _registered_game(rest: RestServer, name: str, bot: str, isolation: Isolation
     return kept.game
 
 
-def token_for(server: RestServer, game: str, name: str, owner: str = "") -> tuple[str, bool]:
+def token_for(server: RestServer, game: str, name: str) -> tuple[str, bool]:
     """Return the kept token of a bot, or register the bot; and whether it is new."""
     with changing_tokens() as servers:
         bots = servers.setdefault(server.url, {})
@@ -237,7 +237,7 @@ def token_for(server: RestServer, game: str, name: str, owner: str = "") -> tupl
                     "--name"
                 )
             return kept.token, False
-        bots[name] = KeptBot(game, registered(server, game, name, owner))
+        bots[name] = KeptBot(game, registered(server, game, name, ""))
         return bots[name].token, True
 
 

@@ -1,6 +1,6 @@
 """Matches as frames, and the picture of each game's positions in the terminal."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -315,6 +315,10 @@ def picture_of(game: str, view: View, names: Sequence[str]) -> Text:
     return PICTURES.get(game, plain)(view, names)
 
 
+MOST_TOLD = 6
+"""Events that are told below a picture."""
+
+
 class Frame(Struct):
     """A position, and the events since the one before."""
 
@@ -395,17 +399,14 @@ def _short(raw: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def drawn(game: str, frame: Frame, told_at_most: int = 6) -> RenderableType:
+def drawn(game: str, frame: Frame) -> RenderableType:
     """Draw a frame for the terminal."""
     head = Text(f"{shown(game)}  step {frame.step}  {frame.time / 1000:.3f} s", style="bold")
     return Group(
         head,
         picture_of(game, frame.view, tuple(map(shown, frame.bots))),
-        *_tail(frame.told, told_at_most),
+        *(
+            Text(shown(line), style="dim", no_wrap=True, overflow="ellipsis")
+            for line in frame.told[-MOST_TOLD:]
+        ),
     )
-
-
-def _tail(lines: Sequence[str], most: int) -> Iterable[Text]:
-    return [
-        Text(shown(line), style="dim", no_wrap=True, overflow="ellipsis") for line in lines[-most:]
-    ]

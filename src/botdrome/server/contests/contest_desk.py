@@ -5,17 +5,15 @@ them.
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Seeker
-from botdrome.games.game import Game
 from botdrome.games.options import with_options
 from botdrome.server.contests.contests import ServerContests, check_version
 from botdrome.server.contests.running_contest import RunningContest
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.clients import NOBODY, is_another_bots
-from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable, TableOpener
+from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable, TableOpener, TableRules
 from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.network.connection import NORMAL, TRY_LATER
 from botdrome.store.contest_journal import ContestRefusal
@@ -182,24 +180,21 @@ class ContestDesk:
     def expecting(self, game: str, bot: str) -> str | None:
         return next((contest.name for contest in self.contests.expecting(game, bot)), None)
 
-    def expects(self, game: Game[Any], sizes: range, bot: str, owner: str, version: str) -> bool:
-        """Return True if a registered bot plays in a running contest with these rules, at tables of
-        one of these sizes.
-
-        Raise ContestRefusal if no such contest allows this version of it.
-        """
-        found = self._with_rules(game, sizes, bot) if is_another_bots(owner, NOBODY) else []
+    def expects(self, rules: TableRules, bot: str, owner: str, version: str) -> bool:
+        found = self._with_rules(rules, bot) if is_another_bots(owner, NOBODY) else []
         if found and not self._allowing(version, bot, found):
             check_version(self.contests.known(found[0].name), bot, version)
         return bool(found)
 
-    def _with_rules(self, game: Game[Any], sizes: range, bot: str) -> list[RunningContest]:
-        found = [(contest, contest.document) for contest in self.contests.expecting(game.name, bot)]
-        usual = CATALOGUE[game.name].game
+    def _with_rules(self, rules: TableRules, bot: str) -> list[RunningContest]:
+        found = [
+            (contest, contest.document) for contest in self.contests.expecting(rules.game.name, bot)
+        ]
+        usual = CATALOGUE[rules.game.name].game
         return [
             one
             for one, document in found
-            if document.seats in sizes and with_options(usual, document.options) == game
+            if document.seats in rules.sizes and with_options(usual, document.options) == rules.game
         ]
 
     def _allowing(
@@ -214,22 +209,17 @@ class ContestDesk:
 
     def hold(
         self,
-        game: Game[Any],
-        sizes: range,
+        rules: TableRules,
         bot: str,
         owner: str,
         version: str,
         opener: TableOpener,
         release: Callable[[], None],
     ) -> Callable[[], None]:
-        """Let the player of a room wait for its next match.
-
-        Call what is returned when it waits no longer.
-        """
         player = ContestPlayer(
             next(self._desk.tickets), bot, owner, opener, lambda: None, release, version
         )
-        return self._hold(player, lambda: self._with_rules(game, sizes, bot)).leave
+        return self._hold(player, lambda: self._with_rules(rules, bot)).leave
 
     def _hold(
         self, player: ContestPlayer, contests: Callable[[], Sequence[RunningContest]]

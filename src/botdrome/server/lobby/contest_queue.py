@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 from botdrome.catalogue import CATALOGUE
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.lobby import Seeker
+from botdrome.contest.lobby import Seeker, Wish, in_a_wish
 from botdrome.games.game import Game
 from botdrome.games.options import with_options
 from botdrome.match.terms import Milliseconds, Terms
@@ -15,6 +15,25 @@ from botdrome.server.tables.table import Table
 
 # Players that wait for their next match in a contest, and the parts of the server that set tables
 # for them.
+
+
+class TableRules(NamedTuple):
+    """What all tables of a room have in common."""
+
+    game: Game[Any]
+    terms: Terms
+    options: Mapping[str, Any]
+    sizes: range
+    """The numbers of players that a table may have."""
+
+    @property
+    def most(self) -> int:
+        return self.sizes[-1]
+
+    @property
+    def wish(self) -> Wish:
+        """The wish of clients at the desk that could join such a table."""
+        return Wish(self.game.name, self.most, in_a_wish(self.options))
 
 
 class ContestTable(NamedTuple):
@@ -92,17 +111,15 @@ class ContestQueue(Protocol):
     def expecting(self, game: str, bot: str) -> str | None:
         """Return the first running contest of a bot, for protocols whose logins name no contest."""
 
-    def expects(self, game: Game[Any], sizes: range, bot: str, owner: str, version: str) -> bool:
-        """Return True if a registered bot plays in a running contest with these rules, at tables of
-        one of these sizes.
+    def expects(self, rules: TableRules, bot: str, owner: str, version: str) -> bool:
+        """Return True if a registered bot plays in a running contest with these rules.
 
         Raise ContestRefusal if no such contest allows this version of it.
         """
 
     def hold(
         self,
-        game: Game[Any],
-        sizes: range,
+        rules: TableRules,
         bot: str,
         owner: str,
         version: str,

@@ -14,7 +14,7 @@ from botdrome.games.battleship import Battleship
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.match.events import Player
 from botdrome.server.lobby.clients import NOBODY
-from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable
+from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable, TableRules
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import GatheredPlayer
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
@@ -25,7 +25,7 @@ from botdrome.server.rooms.boat_statistics import (
     plan_lines,
     tally_of,
 )
-from botdrome.server.rooms.room import Room, TableRules
+from botdrome.server.rooms.room import Room
 from botdrome.server.session import Session
 from botdrome.server.tables.running_tables import Candidate, RunningTables
 from botdrome.server.tables.table import Subscriber, Table

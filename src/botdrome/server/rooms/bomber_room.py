@@ -26,12 +26,12 @@ from botdrome.server.lobby.clients import (
     is_guests,
     no_login,
 )
-from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable
+from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable, TableRules
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import GatheredPlayer
 from botdrome.server.lobby.registry import Admission, Banned, Denied
 from botdrome.server.network.connection import Traffic
-from botdrome.server.rooms.room import Room, TableRules
+from botdrome.server.rooms.room import Room
 from botdrome.server.settings import AnyPort, BadSetting, ProtocolSection
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.contest_journal import ContestRefusal

@@ -21,12 +21,13 @@ from botdrome.contest.strength import START, updated_elo
 from botdrome.match.events import Cause, rotated
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.clients import NOBODY, is_another_bots, is_guests
+from botdrome.server.lobby.contest_queue import TableRules
 from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.house import GatheredPlayer
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.protocol import ServedProtocol, ServerParts
-from botdrome.server.rooms.room import Room, TableRules
+from botdrome.server.rooms.room import Room
 from botdrome.server.session import Session
 from botdrome.server.settings import AnyPort, ProtocolSection
 from botdrome.server.tables.statistics import Entries, Statistics

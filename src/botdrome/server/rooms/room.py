@@ -6,36 +6,15 @@ sets the table of that match. The rooms of a protocol say how players join and w
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any, NamedTuple
 
-from botdrome.contest.lobby import Seeker, Wish, in_a_wish
-from botdrome.games.game import Game
+from botdrome.contest.lobby import Seeker
 from botdrome.match.terms import Terms
-from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable
+from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable, TableRules
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import GatheredPlayer, house_bot, house_players
 from botdrome.server.tables.table import Table
-
-
-class TableRules(NamedTuple):
-    """What all tables of a room have in common."""
-
-    game: Game[Any]
-    terms: Terms
-    options: Mapping[str, Any]
-    sizes: range
-    """The numbers of players that a table may have."""
-
-    @property
-    def most(self) -> int:
-        return self.sizes[-1]
-
-    @property
-    def wish(self) -> Wish:
-        """The wish of clients at the desk that could join such a table."""
-        return Wish(self.game.name, self.most, in_a_wish(self.options))
 
 
 class Room:
@@ -159,7 +138,7 @@ class Room:
         Raise ContestRefusal if no such contest allows this version of it.
         """
         queue, rules = self.desk.contest_queue, self.rules
-        return queue is not None and queue.expects(rules.game, rules.sizes, name, owner, version)
+        return queue is not None and queue.expects(rules, name, owner, version)
 
     def hold(
         self, name: str, owner: str, version: str, release: Callable[[], None]
@@ -171,7 +150,7 @@ class Room:
         """
         queue, rules = self.desk.contest_queue, self.rules
         assert queue is not None
-        return queue.hold(rules.game, rules.sizes, name, owner, version, self, release)
+        return queue.hold(rules, name, owner, version, self, release)
 
     def open_for_contest(self, wanted: ContestTable, players: Sequence[ContestPlayer]) -> None:
         """Seat the players in this order, and start the match."""
