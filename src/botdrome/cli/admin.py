@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Struct
 from typer import Argument, Option
 
-from botdrome.cli.options import LOCAL, MOST_LISTED, Database, Json, OperatorToken, Server
-from botdrome.cli.sources import needed_token, server_at
+from botdrome.cli.options import LOCAL, MOST_LISTED, Database, Json, Server
+from botdrome.cli.sources import OPERATOR, OperatorServer, server_at
 from botdrome.cli.terminal import (
     CommandError,
     CommandFailed,
@@ -118,25 +118,24 @@ def nodes(server: Server = LOCAL, json: Json = False) -> None:
 
 
 @command(ServerProblem)
-def drain(name: Name, server: Server = LOCAL, token: OperatorToken = "") -> None:
+def drain(name: Name, server: OperatorServer = OPERATOR) -> None:
     """Have a node take no new matches before you stop it.
 
     Other nodes go on with those that do not end within the seconds of its setting `drain`.
     """
-    _change_node(name, server, token, True)
+    _change_node(name, server, True)
     note(f"{name} takes no new matches. Other nodes go on with those that do not end in time.")
 
 
 @command(ServerProblem)
-def undrain(name: Name, server: Server = LOCAL, token: OperatorToken = "") -> None:
+def undrain(name: Name, server: OperatorServer = OPERATOR) -> None:
     """Have a drained node take matches again."""
-    _change_node(name, server, token, False)
+    _change_node(name, server, False)
     note(f"{name} takes matches again.")
 
 
-def _change_node(name: str, server: str, token: str, draining: bool) -> None:
-    path, body = f"operator/nodes/{segment(name)}", {"draining": draining}
-    server_at(server).get(path, needed_token(token), body, "PUT")
+def _change_node(name: str, server: OperatorServer, draining: bool) -> None:
+    server.ask(f"operator/nodes/{segment(name)}", {"draining": draining}, "PUT")
 
 
 HOW = "`botdrome serve --db postgresql://... --nats nats://...` joins a cluster."

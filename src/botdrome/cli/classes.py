@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from botdrome.cli.options import LOCAL, MOST_LISTED, Json, OperatorToken, Server
-from botdrome.cli.sources import needed_token, server_at
+from botdrome.cli.options import LOCAL, MOST_LISTED, Json, Server
+from botdrome.cli.sources import OPERATOR, OperatorServer, server_at
 from botdrome.cli.terminal import command, note, print_columns, print_json, say
 from botdrome.client.kept_tokens import KeptOwner, UnusableTokens, changing_owners, owners_file
 from botdrome.client.rest import ServerProblem, segment
@@ -19,27 +19,23 @@ Participant = Annotated[str, Argument(help="The name of a participant.")]
 Hours = Annotated[
     float | None, Option(help="Hours until the join code expires. \\[default: the server's, 24]")
 ]
+CLASSES = "operator/classes"
 JOIN = "join-class"
 """The page for participants."""
 
 
 @class_command()
 def create(
-    name: Name,
-    hours: Hours = None,
-    server: Server = LOCAL,
-    token: OperatorToken = "",
-    json: Json = False,
+    name: Name, hours: Hours = None, server: OperatorServer = OPERATOR, json: Json = False
 ) -> None:
     """Create a class on a server, and print its join code."""
-    _tell(server, _asked(server, token, "", {"name": name, "hours": hours}), json)
+    _tell(server, server.ask(CLASSES, {"name": name, "hours": hours}), json)
 
 
 @class_command(name="list")
-def list_classes(server: Server = LOCAL, token: OperatorToken = "", json: Json = False) -> None:
+def list_classes(server: OperatorServer = OPERATOR, json: Json = False) -> None:
     """List the classes of a server."""
-    path = f"operator/classes?limit={MOST_LISTED}"
-    found = server_at(server).get(path, needed_token(token))
+    found = server.ask(f"{CLASSES}?limit={MOST_LISTED}")
     if json:
         return print_json(found)
     rows = [
@@ -50,9 +46,9 @@ def list_classes(server: Server = LOCAL, token: OperatorToken = "", json: Json =
 
 
 @class_command()
-def show(name: Name, server: Server = LOCAL, token: OperatorToken = "", json: Json = False) -> None:
+def show(name: Name, server: OperatorServer = OPERATOR, json: Json = False) -> None:
     """Show the join code of a class, and its participants with their bots."""
-    _tell(server, _asked(server, token, name, None), json)
+    _tell(server, server.ask(_path(name)), json)
 
 
 @class_command()
@@ -74,11 +70,9 @@ def join(
 
 
 @class_command()
-def reset(
-    name: Name, hours: Hours = None, server: Server = LOCAL, token: OperatorToken = ""
-) -> None:
+def reset(name: Name, hours: Hours = None, server: OperatorServer = OPERATOR) -> None:
     """Make a new join code; the old one ends at once. A closed class is open again."""
-    _tell(server, _asked(server, token, name, {"do": "reset", "hours": hours}))
+    _order(server, name, "reset", hours=hours)
 
 
 @class_command()
@@ -86,12 +80,10 @@ def rename(
     name: Name,
     participant: Participant,
     new: Annotated[str, Argument(help="The new name.")],
-    server: Server = LOCAL,
-    token: OperatorToken = "",
+    server: OperatorServer = OPERATOR,
 ) -> None:
     """Rename a participant, also as the owner of its bots."""
-    order = {"do": "rename", "participant": participant, "name": new}
-    _tell(server, _asked(server, token, name, order))
+    _order(server, name, "rename", participant=participant, name=new)
 
 
 @class_command()
@@ -99,54 +91,53 @@ def merge(
     name: Name,
     participant: Participant,
     into: Annotated[str, Argument(help="The participant that stays.")],
-    server: Server = LOCAL,
-    token: OperatorToken = "",
+    server: OperatorServer = OPERATOR,
 ) -> None:
     """Make two participants one, such as a person that has joined twice.
 
     The second one gets the bots of the first, and both owner tokens are its own.
     """
-    order = {"do": "merge", "participant": participant, "into": into}
-    _tell(server, _asked(server, token, name, order))
+    _order(server, name, "merge", participant=participant, into=into)
 
 
 @class_command()
-def remove(
-    name: Name, participant: Participant, server: Server = LOCAL, token: OperatorToken = ""
-) -> None:
+def remove(name: Name, participant: Participant, server: OperatorServer = OPERATOR) -> None:
     """Remove a participant. Its token and those of its bots end; the class shows its results as
     those of `deleted`.
     """
-    _tell(server, _asked(server, token, name, {"do": "remove", "participant": participant}))
+    _order(server, name, "remove", participant=participant)
 
 
 @class_command()
-def close(name: Name, server: Server = LOCAL, token: OperatorToken = "") -> None:
+def close(name: Name, server: OperatorServer = OPERATOR) -> None:
     """Let nobody join a class any more, and no participant register bots. Bots play on."""
-    _tell(server, _asked(server, token, name, {"do": "close"}))
+    _order(server, name, "close")
 
 
 @class_command()
-def delete(name: Name, server: Server = LOCAL, token: OperatorToken = "") -> None:
+def delete(name: Name, server: OperatorServer = OPERATOR) -> None:
     """Delete a class, and remove all its participants."""
-    _asked(server, token, name, None, "DELETE")
+    server.ask(_path(name), method="DELETE")
     note(f"The class {name} is deleted.")
 
 
-def _asked(server: str, token: str, name: str, body: Any, method: str | None = None) -> Any:
-    """Ask about a class; empty: a new one."""
-    path = "operator/classes" + (f"/{segment(name)}" if name else "")
-    return server_at(server).get(path, needed_token(token), body, method)
+def _path(name: str) -> str:
+    return f"{CLASSES}/{segment(name)}"
+
+
+def _order(server: OperatorServer, of: str, do: str, **values: Any) -> None:
+    """Change a class, and show it."""
+    _tell(server, server.ask(_path(of), {"do": do} | values))
 
 
 def _until(found: dict[str, Any]) -> str:
     return "closed" if found["closed"] else str(found["expires"])[:16].replace("T", " ") + " UTC"
 
 
-def _tell(server: str, found: dict[str, Any], json: bool = False) -> None:
+def _tell(server: OperatorServer, found: dict[str, Any], json: bool = False) -> None:
     if json:
         return print_json(found)
-    url, members = server_at(server).url, found["participants"]
+    url, members = server.url, found["participants"]
     say(f"{shown(found['name'])}: {plural(len(members), 'participant')}")
     state = "closed" if found["closed"] else f"valid until {_until(found)}"
     say(f"join code: {found['code']}, {state}")

@@ -17,12 +17,13 @@ from rich.table import Table
 from typer import Argument, Option
 
 from botdrome.cli.contest_documents import contest_command, document_in
-from botdrome.cli.options import LOCAL, PLAYING, Json, OperatorToken, PlayOptions, Server
-from botdrome.cli.sources import needed_token, server_at
+from botdrome.cli.options import PLAYING, Json, OperatorToken, PlayOptions
+from botdrome.cli.sources import OPERATOR, OperatorServer
 from botdrome.cli.standings import MOST_LIVE, LiveStandings, apart, elo_of, remarks_on
 from botdrome.cli.terminal import (
     INTERRUPTED,
     CommandError,
+    OptionsOf,
     complain,
     note,
     print_json,
@@ -70,6 +71,13 @@ ContestServer = Annotated[
     str, Option("--server", metavar="URL", help="The contest is on this server.")
 ]
 SQLITE = "sqlite:///"
+
+
+def any_server(server: ContestServer = "", token: OperatorToken = "") -> OperatorServer | None:
+    return OperatorServer(server, token) if server else None
+
+
+ANYWHERE: Any = OptionsOf(any_server)
 SHOWN_LINES = 10
 """Lines of the log that are shown unless all are wanted."""
 
@@ -100,12 +108,11 @@ async def resume(
     db: ContestStore = "",
     playing: PlayOptions = PLAYING,
     json: Json = False,
-    server: ContestServer = "",
-    token: OperatorToken = "",
+    server: OperatorServer | None = ANYWHERE,
 ) -> int:
     """Continue a paused contest: in the process that waits, or here if there is none."""
     if server:
-        return ContestThere(server, token, place).order("resume")
+        return ContestThere(server, place).order("resume")
     async with opened(place_of(place, name, db)) as contest:
         if not await contest.store.claim():
             await contest.change_state("running")
@@ -128,8 +135,7 @@ async def repeat(
     db: ContestStore = "",
     playing: PlayOptions = PLAYING,
     json: Json = False,
-    server: ContestServer = "",
-    token: OperatorToken = "",
+    server: OperatorServer | None = ANYWHERE,
 ) -> int:
     """Play some matches again. Their old results stay in the log.
 
@@ -139,7 +145,7 @@ async def repeat(
     if only not in ("", "failed") or not (bot or only):
         raise CommandError("say which matches: --bot BOT, or --only failed")
     if server:
-        return ContestThere(server, token, place).order(
+        return ContestThere(server, place).order(
             "repeat", {"bots": bot or [], "failed": bool(only)}
         )
     async with opened(place_of(place, name, db)) as contest:
@@ -165,7 +171,7 @@ async def show(
     its log; on a server also the bots that it waits for.
     """
     if server:
-        ContestThere(server, "", place).show(json)
+        ContestThere(OperatorServer(server, ""), place).show(json)
         return
     async with opened(place_of(place, name, db)) as contest:
         report = await contest.report()
@@ -179,14 +185,13 @@ async def pause(
     place: Place,
     name: Name = "",
     db: ContestStore = "",
-    server: ContestServer = "",
-    token: OperatorToken = "",
+    server: OperatorServer | None = ANYWHERE,
 ) -> int:
     """Pause a contest that runs in another process or on a server, after the matches that are being
     played.
     """
     if server:
-        return ContestThere(server, token, place).order("pause")
+        return ContestThere(server, place).order("pause")
     async with opened(place_of(place, name, db)) as contest:
         await contest.change_state("paused")
         say(f"Paused. Continue it with: {contest.command('resume')}")
@@ -200,12 +205,11 @@ async def withdraw(
     name: Name = "",
     why: Annotated[str, Option(help="The reason, for the log.")] = "",
     db: ContestStore = "",
-    server: ContestServer = "",
-    token: OperatorToken = "",
+    server: OperatorServer | None = ANYWHERE,
 ) -> int:
     """Take a bot out of a contest. It forfeits its matches of this round, and plays no more."""
     if server:
-        return ContestThere(server, token, place).order("withdraw", {"bot": bot, "reason": why})
+        return ContestThere(server, place).order("withdraw", {"bot": bot, "reason": why})
     async with opened(place_of(place, name, db)) as contest:
         await contest.claim()
         progress = await contest.progress()
@@ -245,14 +249,13 @@ async def archive(
 @contest_command()
 def create(
     file: Annotated[Path, Argument(help="A document.")],
-    server: Server = LOCAL,
-    token: OperatorToken = "",
+    server: OperatorServer = OPERATOR,
     open_: Annotated[bool, Option("--open", help="Let bots enter at once.")] = False,
 ) -> int:
     """Create a contest on a server from its document, as a draft; or change one that has not
     started.
     """
-    contest = ContestThere(server, token, document_in(file).name)
+    contest = ContestThere(server, document_in(file).name)
     contest.create({"toml": file.read_text()})
     return contest.order("open") if open_ else contest.tell()
 
@@ -261,10 +264,9 @@ def _add_order(verb: str, line: str) -> None:
     @contest_command(name=verb, help=line)
     def order(
         name: Annotated[str, Argument(help="The name of the contest.")],
-        server: Server = LOCAL,
-        token: OperatorToken = "",
+        server: OperatorServer = OPERATOR,
     ) -> int:
-        return ContestThere(server, token, name).order(verb)
+        return ContestThere(server, name).order(verb)
 
 
 for verb, line in {
@@ -568,21 +570,20 @@ PATHS = {"withdraw": "contest-withdrawals", "repeat": "contest-reruns"}
 class ContestThere:
     """A contest on a server."""
 
-    def __init__(self, server: str, token: str, name: str) -> None:
-        self._rest, self._token = server_at(server), token
-        self._path = segment(name)
+    def __init__(self, server: OperatorServer, name: str) -> None:
+        self._rest, self._path = server, segment(name)
 
     def create(self, body: dict[str, str]) -> None:
         try:
-            self._rest.get("operator/contests", needed_token(self._token), body)
+            self._rest.ask("operator/contests", body)
         except ServerProblem as problem:
             if problem.status != CONFLICT:
                 raise
-            self._rest.get(f"operator/contests/{self._path}", self._token, body, "PUT")
+            self._rest.ask(f"operator/contests/{self._path}", body, "PUT")
 
     def order(self, verb: str, values: dict[str, Any] | None = None) -> int:
         path = f"operator/{PATHS.get(verb, 'contest-actions')}/{self._path}"
-        self._rest.get(path, needed_token(self._token), values or {"action": verb})
+        self._rest.ask(path, values or {"action": verb})
         return self.tell()
 
     def tell(self) -> int:

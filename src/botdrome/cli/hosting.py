@@ -22,12 +22,11 @@ from botdrome.cli.options import (
     LOCAL,
     Json,
     Memory,
-    OperatorToken,
     Server,
     Token,
     isolation_of,
 )
-from botdrome.cli.sources import needed_token, server_at
+from botdrome.cli.sources import OPERATOR, OperatorServer, server_at
 from botdrome.cli.terminal import (
     CommandError,
     command,
@@ -309,22 +308,21 @@ async def _until_stopped(work: Coroutine[Any, Any, None], parent: int) -> None:
 
 
 @command(ServerProblem)
-def add_runner(name: RunnerName, server: Server = LOCAL, token: OperatorToken = "") -> None:
+def add_runner(name: RunnerName, server: OperatorServer = OPERATOR) -> None:
     """Add a runner, or give it a new token; print the token, which is shown once."""
-    rest = server_at(server)
-    say(rest.get("operator/runners", needed_token(token), {"name": name})["token"])
+    say(server.ask("operator/runners", {"name": name})["token"])
 
 
 @command(ServerProblem)
-def remove_runner(name: RunnerName, server: Server = LOCAL, token: OperatorToken = "") -> None:
+def remove_runner(name: RunnerName, server: OperatorServer = OPERATOR) -> None:
     """Remove a runner: its token ends, and its bots move to other runners."""
-    server_at(server).get("operator/runners", needed_token(token), {"name": name}, "DELETE")
+    server.ask("operator/runners", {"name": name}, "DELETE")
 
 
 @command(ServerProblem)
-def runners(server: Server = LOCAL, token: OperatorToken = "", json: Json = False) -> None:
+def runners(server: OperatorServer = OPERATOR, json: Json = False) -> None:
     """List the runners of hosted bots."""
-    found = server_at(server).get("operator/runners", needed_token(token))
+    found = server.ask("operator/runners")
     if json:
         return print_json(found)
     rows = [
@@ -338,9 +336,7 @@ def runners(server: Server = LOCAL, token: OperatorToken = "", json: Json = Fals
 def invite(
     bot: Bot,
     end: Annotated[bool, Option("--end", help="End the invitation.")] = False,
-    server: Server = LOCAL,
-    token: OperatorToken = "",
+    server: OperatorServer = OPERATOR,
 ) -> None:
     """Let a bot be uploaded to a server whose setting `hosting.uploads` is `invited`."""
-    body = {"bot": bot, "invited": not end}
-    server_at(server).get("operator/invitations", needed_token(token), body, "PUT")
+    server.ask("operator/invitations", {"bot": bot, "invited": not end}, "PUT")

@@ -13,7 +13,8 @@ from botdrome.analysis.position_file import (
     read_position,
 )
 from botdrome.catalogue import restored
-from botdrome.cli.terminal import CommandError
+from botdrome.cli.options import LOCAL, OperatorToken, Server
+from botdrome.cli.terminal import CommandError, OptionsOf
 from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.games.game import Game
 from botdrome.match.events import Player
@@ -67,6 +68,25 @@ def needed_token(token: str) -> str:
     if not token:
         raise CommandError("the operator's token is needed: --token, or BOTDROME_OPERATOR_TOKEN")
     return token
+
+
+class OperatorServer(RestServer):
+    """A server, and the token for it."""
+
+    def __init__(self, server: str, token: str) -> None:
+        super().__init__(server_at(server).url)
+        self._token = token
+
+    def ask(self, path: str, body: Any = None, method: str | None = None) -> Any:
+        """Raise CommandError if there is no token."""
+        return self.get(path, needed_token(self._token), body, method)
+
+
+def operator_server(server: Server = LOCAL, token: OperatorToken = "") -> OperatorServer:
+    return OperatorServer(server, token)
+
+
+OPERATOR: Any = OptionsOf(operator_server)
 
 
 def match_files(folder: Path) -> list[Path]:
