@@ -30,7 +30,7 @@ from botdrome.contest.formats.format import (
     players_of,
 )
 from botdrome.contest.formats.groups import Groups
-from botdrome.contest.formats.ladder import Ladder
+from botdrome.contest.formats.ladder import LadderFormat
 from botdrome.contest.formats.round_robin import Gauntlet, RoundRobin
 from botdrome.contest.formats.swiss import Swiss
 from botdrome.games.chance import SEED_BITS
@@ -47,7 +47,7 @@ CONTEST_FORMATS: dict[str, type[ContestFormat]] = {
     "knockout": Knockout,
     "double-elimination": DoubleElimination,
     "swiss": Swiss,
-    "ladder": Ladder,
+    "ladder": LadderFormat,
     "groups": Groups,
 }
 """By the names that documents use."""

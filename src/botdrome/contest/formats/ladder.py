@@ -72,7 +72,7 @@ def _moved(seat: int, ratings: Sequence[LiveRating], places: Sequence[int]) -> L
 Ratings = defaultdict[EntrantNumber, LiveRating]
 
 
-class Ladder(ContestFormat):
+class LadderFormat(ContestFormat):
     """Rounds without end: the organiser or the document's `end` closes the contest.
 
     An entrant without a table waits a round.
