@@ -75,7 +75,6 @@ TRUSTED = {
     "api/rest/bots.py": 1,  # options in their normal form
     "wire/battlebot/conversation.py": 2,  # bounded unless it is brief; a second time
     "wire/cube.py": 1,  # bounded unless it is brief
-    "wire/nats.py": 1,  # the first line of the NATS server
     "wire/duel.py": 2,  # a second time; numbers and texts of fixed keys, and no others
     "server/lobby/desk.py": 1,  # options in their normal form
     "server/arena.py": 1,  # the server's own message

@@ -16,6 +16,7 @@ from botdrome.server.lobby.desk import RETRY, Desk
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes import shared_tables
 from botdrome.server.nodes.cluster import Cluster
+from botdrome.server.nodes.links import encode
 from botdrome.server.nodes.moving import NODE_STOPS, Handover
 from botdrome.server.nodes.shared_desk import SharedDesk
 from tests.patience import until
@@ -120,8 +121,7 @@ async def test_spectators_of_a_match_that_no_node_lists_are_let_go(
         async with client(there, f"/watch/{chatter.id}") as spectator:
             assert (await spectator.receive())["snapshot"]
             monkeypatch.setattr(shared_tables, "SEARCH", 0.0)
-            for lost in of(there).links.on_lost:
-                lost(of(here).members.here.id)
+            of(there)._tables._hear(of(here).members.here.id, None)
             assert (await spectator.until_closed())[0] == []
 
 
@@ -142,16 +142,16 @@ async def test_a_search_ends_when_the_match_is_found(two: list[RunningServer]) -
     """The next search for the same match has its whole time, and a node may be late."""
     here, there = [of(one)._tables for one in two]
     for tables in (here, there):
-        tables.close()
+        tables.beat.stop()
     node, spectator = of(two[1]).members.here.id, Told()
-    here._receive(node, shared_tables.encode(shared_tables.LiveTables([], {"chess": 1})))
+    here._hear(node, shared_tables.TablesBeat([], {"chess": 1}))
     assert here.watch("match", spectator, node)
 
     def hear(message: shared_tables.WatchMessage) -> None:
-        here._receive(node, shared_tables.encode(message))
+        here._receive(node, encode(message))
 
     for shown in (b"first", b"second"):
-        hear(shared_tables.Snapshot("match", shown))
+        hear(shared_tables.Show("match", 1, shown, True))
         hear(shared_tables.WatchedMatchEnded("match", moved=True))
         leap(0.6 * shared_tables.SEARCH)
         await asyncio.sleep(0)
@@ -159,7 +159,7 @@ async def test_a_search_ends_when_the_match_is_found(two: list[RunningServer]) -
         here._found("match", here._watched["match"], node)
         hear(shared_tables.WatchedMatchEnded("match"))  # it has not resumed the match yet
         here._found("match", here._watched["match"], node)
-    hear(shared_tables.Snapshot("match", b"third"))
+    hear(shared_tables.Show("match", 1, b"third", True))
     hear(shared_tables.WatchedMatchEnded("match"))
     assert spectator.messages == [b"first", b"second", b"third", b"the end"]
 

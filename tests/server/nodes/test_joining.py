@@ -10,14 +10,12 @@ import httpx
 import pytest
 
 from botdrome.api import probes
-from botdrome.app import RunningServer
 from botdrome.cli.terminal import REFUSED
 from botdrome.server.network.listening import unless
 from botdrome.server.nodes import joining
 from botdrome.server.nodes.engines import NatsEngine
 from botdrome.server.nodes.joining import JoinedNode, once_reached
-from botdrome.server.nodes.links import NatsLinks
-from botdrome.server.nodes.nats import NatsRefused, NatsUnavailable
+from botdrome.server.nodes.links import NatsRefused, NatsUnavailable
 from botdrome.server.settings import BadSetting
 from botdrome.store.entries import StoreUnavailable, Wanted
 from botdrome.store.store import open_store
@@ -119,26 +117,12 @@ async def test_a_node_waits_for_nats_at_its_start_and_is_not_ready_without_it(
     ):
         await starting
         assert (await http.get("/readyz")).text == "ready\n"
-        lost = on_disconnect(ant)
+        assert isinstance(ant.node, JoinedNode)
+        links = ant.node.links
         engine.stop()
-        await lost.wait()
+        await until(lambda: not links.connected)
         answer = await http.get("/readyz")
         assert (answer.status_code, answer.text) == (503, "NATS cannot be reached\n")
-
-
-def on_disconnect(house: RunningServer) -> asyncio.Event:
-    """Return an event that is set once a node has lost NATS."""
-    assert house.node.cluster is not None and isinstance(house.node.cluster.links, NatsLinks)
-    connection, lost = house.node.cluster.links._connection, asyncio.Event()
-    assert connection is not None
-    tell = connection._ended
-
-    def told(reason: str) -> None:
-        tell(reason)
-        lost.set()
-
-    connection._ended = told
-    return lost
 
 
 @pytest.mark.parametrize(

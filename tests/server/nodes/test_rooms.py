@@ -16,7 +16,6 @@ from botdrome.store.entries import Wanted
 from tests.patience import until
 from tests.server.contests.entrants import entered, open_contest, play_all
 from tests.server.nodes.fixed_members import FixedMembers, node
-from tests.server.nodes.memory_links import MemoryLinks, Network
 from tests.server.nodes.serving import home_of, spread_out
 from tests.server.nodes.serving import nodes as opened_nodes
 
@@ -40,7 +39,7 @@ class House:
         monkeypatch.setattr(under_test, "SETTLE", 0.0)
         monkeypatch.setattr(under_test, "RETRY", 0.0)
         self.members = FixedMembers(ANT)
-        self.cluster = Cluster(self.members, MemoryLinks(Network(), ANT.id), self._start)
+        self.cluster = Cluster(self.members, self._start)
         self.key = next(key for key, home in spread(PLACES, [ANT, BEE]).items() if home == BEE)
         monkeypatch.setattr(
             self.cluster,

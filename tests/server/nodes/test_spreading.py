@@ -152,15 +152,14 @@ async def test_two_of_which_one_cannot_get_there_play_here(
     there, front = home_first(two)
     sent: list[str] = []
 
-    def can_go(self: Mover, session: Session, to: str) -> bool:
+    def can_go(self: SharedDesk, session: Session, to: str) -> bool:
         return session.name == "ada"
 
     def move(self: Mover, session: Session, *_: object) -> None:
         sent.append(session.name)
 
     monkeypatch.setattr(Placement, "choose", lambda *_: of(front).cluster.here)
-    monkeypatch.setattr(SharedDesk, "connected", False)
-    monkeypatch.setattr(Mover, "can_hand_over", can_go)
+    monkeypatch.setattr(SharedDesk, "_can_go", can_go)
     monkeypatch.setattr(Mover, "move", move)
     ada, bob = [await registered(there, name) for name in ("ada", "bob")]
     async with bot(there, ada) as one, bot(there, bob) as other:

@@ -34,7 +34,7 @@ async def listed(both: list[RunningServer]) -> tuple[RunningServer, str]:
     here, there = sorted(both, key=lambda one: not one.desk.tables.count())
     heard = asyncio.Event()
     forget = tables_of(there).on_change(heard.set)
-    tables_of(here)._tell()
+    tables_of(here).beat.soon()
     await heard.wait()
     forget()
     (match,) = tables_of(there).live()

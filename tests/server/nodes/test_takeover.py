@@ -14,7 +14,6 @@ from botdrome.protocols import load_settings
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import Invitations
-from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM, keep_matches
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.table import Table
@@ -34,10 +33,9 @@ GAME = "noughts-and-crosses"
 class Playing:
     """A node that plays matches."""
 
-    def __init__(self, node: Member, url: str, nats: str, **settings: Any) -> None:
+    def __init__(self, node: Member, url: str, **settings: Any) -> None:
         self.node = node
         self.settings = load_settings({"db": url, "cluster_grace": 3600.0} | settings)
-        self.links = NatsLinks(nats, node.members, node.members.cluster)
         self.desk = Desk(node.store, self.settings)
         self.caller = BotCaller(self.settings)
 
@@ -45,7 +43,6 @@ class Playing:
         self.kept = await keep_matches(
             self.desk, self.node.members, Invitations(self.desk, self.caller)
         )
-        await self.links.open()
 
     def play(
         self,
@@ -78,7 +75,6 @@ class Playing:
             if table is not None and table._timer is not None:
                 table._timer.cancel()
         await self.desk.tables.keeper.close()
-        await self.links.close()
         await self.node.kill()
 
     async def table(self, match_id: str) -> KeptTable:
@@ -97,12 +93,10 @@ class Playing:
 
 
 @asynccontextmanager
-async def playing(
-    url: str, nats: str, *names: str, **settings: Any
-) -> AsyncIterator[list[Playing]]:
+async def playing(url: str, *names: str, **settings: Any) -> AsyncIterator[list[Playing]]:
     """Nodes. All but the first take over matches."""
     async with cluster(url, *names) as members:
-        nodes = [Playing(member, url, nats, **settings) for member in members]
+        nodes = [Playing(member, url, **settings) for member in members]
         for node in nodes:
             await node.open()
         for node in nodes[1:]:
@@ -116,13 +110,12 @@ async def playing(
                 await node.over(live.id)
         for node in nodes:
             await node.kept.close()
-            await node.links.close()
             await node.desk.workers.close()
             node.caller.close()
 
 
-async def test_matches_go_on_at_another_node(postgres_url: str, nats_url: str) -> None:
-    async with playing(postgres_url, nats_url, "ant", "bee") as (ant, bee):
+async def test_matches_go_on_at_another_node(postgres_url: str) -> None:
+    async with playing(postgres_url, "ant", "bee") as (ant, bee):
         before = [ant.play(MOVES[:moves]) for moves in (0, 1, 3)]
         await ant.stored(*before)
         await ant.die()
@@ -151,7 +144,7 @@ async def test_matches_go_on_at_another_node(postgres_url: str, nats_url: str) -
 
 
 async def test_nobody_knows_whether_a_match_was_adopted(
-    postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     adopt, tries = Store.adopt, 0
 
@@ -163,7 +156,7 @@ async def test_nobody_knows_whether_a_match_was_adopted(
         return found
 
     monkeypatch.setattr(Store, "adopt", fail)
-    async with playing(postgres_url, nats_url, "ant", "bee") as (ant, bee):
+    async with playing(postgres_url, "ant", "bee") as (ant, bee):
         old = ant.play(MOVES[:1])
         await ant.stored(old)
         await ant.die()
@@ -171,8 +164,8 @@ async def test_nobody_knows_whether_a_match_was_adopted(
         assert (tries, table.entry.former) == (2, (ant.node.id,))
 
 
-async def test_house_bots_return_by_themselves(postgres_url: str, nats_url: str) -> None:
-    async with playing(postgres_url, nats_url, "ant", "bee") as (ant, bee):
+async def test_house_bots_return_by_themselves(postgres_url: str) -> None:
+    async with playing(postgres_url, "ant", "bee") as (ant, bee):
         old = ant.play(MOVES[:1], ("ada", "house:perfect"))
         await ant.stored(old)
         await ant.die()
@@ -181,8 +174,8 @@ async def test_house_bots_return_by_themselves(postgres_url: str, nats_url: str)
         await until(lambda: table.match.steps >= 2)
 
 
-async def test_matches_that_cannot_go_on_are_aborted(postgres_url: str, nats_url: str) -> None:
-    async with playing(postgres_url, nats_url, "ant", "bee") as (ant, bee):
+async def test_matches_that_cannot_go_on_are_aborted(postgres_url: str) -> None:
+    async with playing(postgres_url, "ant", "bee") as (ant, bee):
         contest, room = ant.play(MOVES[:1], contest="cup"), ant.play([])
         room.resumes = False
         ant.node.store.begin(a_match("unknown"))

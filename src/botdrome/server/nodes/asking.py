@@ -7,8 +7,7 @@ in `TOLD`.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from itertools import count
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,19 +17,19 @@ from botdrome.server.calling.bot_connection import CallFailed, TooLate
 from botdrome.server.calling.webhooks import BadWebhook
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.tokens import TooMany
-from botdrome.server.nodes.cluster import Links, Members, NodeId
+from botdrome.server.nodes.cluster import NodeId
+from botdrome.server.nodes.links import Links, NotAnswered, encode
 from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
 from botdrome.store.entries import StoreUnavailable
 
-TOPIC = "asking"
 PATIENCE = 2.0
 """Seconds for an answer, unless the asker says otherwise.
 
 A frozen node is declared dead after as long.
 """
-LARGEST = 4 << 20
-"""Bytes of a question or an answer."""
+ENVELOPE = 1024
+"""Bytes that are kept for the envelope of a question."""
 
 Asked = TypeVar("Asked", bound=Struct)
 Answered = TypeVar("Answered")
@@ -64,32 +63,24 @@ TOLD = {one.__name__: one for one in ERRORS}
 """Errors whose words travel to the node that asked."""
 
 
-class AskingMessage(Struct, frozen=True, array_like=True):
-    number: int
-
-
-class NodeQuestion(AskingMessage, frozen=True, tag="q"):
+class NodeQuestion(Struct, frozen=True, array_like=True):
     kind: str
     source: str
     """The address of the client that caused it."""
+    seconds: float
+    """Then nobody waits for the answer any more."""
     body: bytes
 
 
-class NodeAnswer(AskingMessage, frozen=True, tag="a"):
-    body: bytes
+class NodeAnswer(Struct, frozen=True, array_like=True):
+    body: bytes = b""
+    error: str = ""
+    """The kind of the error; empty: there is an answer."""
+    words: str = ""
 
 
-class NodeRefusal(AskingMessage, frozen=True, tag="r"):
-    kind: str
-    words: str
-
-
-class Withdrawn(AskingMessage, frozen=True, tag="w"):
-    """Nobody waits for the answer any more."""
-
-
-encode = msgspec.msgpack.Encoder().encode
-decode = msgspec.msgpack.Decoder(NodeQuestion | NodeAnswer | NodeRefusal | Withdrawn).decode
+_question = msgspec.msgpack.Decoder(NodeQuestion).decode
+_answer = msgspec.msgpack.Decoder(NodeAnswer).decode
 
 
 class Asking:
@@ -126,17 +117,10 @@ class Asking:
 class NodeAsking(Asking):
     """The questions of a node."""
 
-    def __init__(
-        self, members: Members, links: Links, start: Callable[[Coroutine[Any, Any, None]], None]
-    ) -> None:
-        """`start` runs a background task."""
+    def __init__(self, links: Links) -> None:
         super().__init__()
-        self._members, self._links, self._start = members, links, start
-        self._numbers = count(1)
-        self._waiting: dict[int, tuple[NodeId, asyncio.Future[bytes]]] = {}
-        self._answering: dict[tuple[NodeId, int], asyncio.Task[None]] = {}
-        links.on(TOPIC, self._receive)
-        links.on_lost.append(self._lose)
+        self._members, self._links = links.members, links
+        links.answer = self._answer
 
     async def ask(
         self, node: NodeId | None, question: Struct, of: type[Answered], seconds: float = PATIENCE
@@ -147,30 +131,24 @@ class NodeAsking(Asking):
             raise NoAnswer(
                 "the node that can answer is not known at present: try again in a moment"
             )
-        body = encode(question)
-        if len(body) > LARGEST:
-            raise NoAnswer(
-                f"a question to another node has at most {LARGEST} bytes, not {len(body)}"
-            )
-        number, answer = next(self._numbers), asyncio.get_running_loop().create_future()
-        self._waiting[number] = node, answer
-        self._links.send(
-            node,
-            TOPIC,
-            encode(NodeQuestion(number, type(question).__name__, CLIENT_SOURCE.get(), body)),
-        )
+        source, kind = CLIENT_SOURCE.get(), type(question).__name__
+        packed = encode(NodeQuestion(kind, source, seconds, encode(question)))
+        if len(packed) > self._most:
+            raise NoAnswer(_too_large("a question to another node", packed, self._most))
         try:
             async with asyncio.timeout(seconds):
-                return msgspec.msgpack.decode(await answer, type=of)
-        except (TimeoutError, asyncio.CancelledError) as given_up:
-            self._links.send(node, TOPIC, encode(Withdrawn(number)))
-            if isinstance(given_up, asyncio.CancelledError):
-                raise
+                answer = _answer(await self._links.ask(node, packed, seconds))
+        except TimeoutError:
             raise LateAnswer(
                 f"the node {_name(node)} did not answer within {seconds:g} s"
             ) from None
-        finally:
-            self._waiting.pop(number, None)
+        except NotAnswered as problem:
+            raise NoAnswer(
+                f"the node {_name(node)} did not answer: {problem}: try again in a moment"
+            ) from None
+        if answer.error:
+            raise TOLD.get(answer.error, NoAnswer)(answer.words)
+        return msgspec.msgpack.decode(answer.body, type=of)
 
     async def ask_all(
         self, question: Struct, of: type[Answered]
@@ -188,59 +166,33 @@ class NodeAsking(Asking):
             _name(node) for node, one in zip(asked, found, strict=True) if isinstance(one, NoAnswer)
         ]
 
-    # Messages of other nodes.
+    @property
+    def _most(self) -> int:
+        """The bytes of a question or an answer; the envelope needs the rest."""
+        return self._links.largest - ENVELOPE
 
-    def _receive(self, sender: NodeId, payload: bytes) -> None:
-        message = decode(payload)
-        if isinstance(message, NodeQuestion):
-            return self._start(self._answer(sender, message))
-        if isinstance(message, Withdrawn):
-            if (task := self._answering.pop((sender, message.number), None)) is not None:
-                task.cancel()
-            return None
-        _, waiting = self._waiting.get(message.number, (sender, None))
-        if waiting is None or waiting.done():
-            return None
-        if isinstance(message, NodeAnswer):
-            return waiting.set_result(message.body)
-        return waiting.set_exception(TOLD.get(message.kind, NoAnswer)(message.words))
-
-    async def _answer(self, sender: NodeId, question: NodeQuestion) -> None:
+    async def _answer(self, packed: bytes) -> bytes:
+        """Answer another node."""
+        question = _question(packed)
         CLIENT_SOURCE.set(question.source)
-        key, task = (sender, question.number), asyncio.current_task()
-        assert task is not None
-        self._answering[key] = task
-        reply: NodeAnswer | NodeRefusal
         try:
             kind, answer = self._kinds[question.kind]
-            reply = NodeAnswer(
-                question.number,
-                encode(await answer(msgspec.msgpack.decode(question.body, type=kind))),
-            )
-            if len(reply.body) > LARGEST:
-                reply = NodeRefusal(
-                    question.number,
-                    "",
-                    f"the answer of a node has at most {LARGEST} bytes, not {len(reply.body)}",
-                )
+            async with asyncio.timeout(question.seconds):
+                found = await answer(msgspec.msgpack.decode(question.body, type=kind))
+            reply = encode(NodeAnswer(encode(found)))
+            if len(reply) > self._most:
+                raise NoAnswer(_too_large("the answer of a node", reply, self._most))
         except Exception as problem:
             if type(problem).__name__ not in TOLD:
                 log_failure("a question of another node could not be answered")
                 problem = NoAnswer("a node could not answer: its log says why")
-            reply = NodeRefusal(question.number, type(problem).__name__, str(problem))
-        finally:
-            self._answering.pop(key, None)
-        self._links.send(sender, TOPIC, encode(reply))
-
-    def _lose(self, node: NodeId) -> None:
-        for asked, answer in list(self._waiting.values()):
-            if asked == node and not answer.done():
-                answer.set_exception(
-                    NoAnswer(f"the node {_name(node)} did not answer: the link to it was lost")
-                )
-        for key in [key for key in self._answering if key[0] == node]:
-            self._answering.pop(key).cancel()
+            reply = encode(NodeAnswer(error=type(problem).__name__, words=str(problem)))
+        return reply
 
 
 def _name(node: NodeId) -> str:
     return node.rpartition(".")[0]
+
+
+def _too_large(what: str, packed: bytes, most: int) -> str:
+    return f"{what} has at most {most} bytes, not {len(packed)}: NATS sets the limit (max_payload)"

@@ -15,7 +15,7 @@ from botdrome.server.failures import log_failure
 
 NodeId = str
 """The name and the epoch of a node, as in `ant.7`: a node that comes back has another id."""
-MESSAGES = 5
+MESSAGES = 6
 """The version of the messages between nodes. Nodes with different versions do not work together."""
 Key = str
 """What has to happen in one place: a group of equal wishes, or the rooms and contests of a game."""
@@ -79,31 +79,6 @@ class Members(Protocol):
         """
 
 
-class Links(Protocol):
-    """Ordered messages to other nodes.
-
-    Nothing here waits or raises; what a link loses is reported on both sides.
-    """
-
-    @property
-    def connected(self) -> bool:
-        """Whether any other node can be reached."""
-
-    def send(self, to: NodeId, topic: str, payload: bytes) -> None:
-        """All messages of one loop turn to one node leave together."""
-
-    def broadcast(self, topic: str, payload: bytes) -> None:
-        """Send to all other live nodes."""
-
-    def on(self, topic: str, receive: Callable[[NodeId, bytes], None]) -> None:
-        """Set the receiver of a topic."""
-
-    on_lost: list[Callable[[NodeId], None]]
-    """Called when a node is dead or when messages from or to it were lost: whatever hangs on this
-    link ends.
-    """
-
-
 Choice = Callable[[Key, list[Node]], Node]
 """Chooses the home of a key among live nodes."""
 
@@ -161,10 +136,10 @@ class PlaceHere(Protocol):
 
 class Cluster:
     def __init__(
-        self, members: Members, links: Links, start: Callable[[Coroutine[Any, Any, None]], None]
+        self, members: Members, start: Callable[[Coroutine[Any, Any, None]], None]
     ) -> None:
         """`start` runs a background task."""
-        self.members, self.links, self._start = members, links, start
+        self.members, self._start = members, start
         self.room_games: set[str] = set()
         """The games with rooms, which also seat clients from the desk."""
         self.rooms: Mapping[Key, PlaceHere] = {}

@@ -22,9 +22,8 @@ from botdrome.server.nodes import membership
 from botdrome.server.nodes.asking import Asking, NodeAsking
 from botdrome.server.nodes.cluster import Cluster, Key, Node, NodeId, rooms_of
 from botdrome.server.nodes.forwarding import Forwarder
-from botdrome.server.nodes.links import NatsLinks
+from botdrome.server.nodes.links import Links, NatsRefused, NatsUnavailable
 from botdrome.server.nodes.moving import Arrival, MakeArrival, Mover
-from botdrome.server.nodes.nats import NatsRefused, NatsUnavailable
 from botdrome.server.nodes.rooms import Rooms, RoomsHere
 from botdrome.server.nodes.shared_bots import SharedRegistry, SharedTunnels
 from botdrome.server.nodes.shared_desk import SharedDesk
@@ -225,7 +224,7 @@ class SingleServer:
 class JoinedNode:
     forwarding: Forwarding | None = None
 
-    def __init__(self, members: membership.Membership, links: NatsLinks) -> None:
+    def __init__(self, members: membership.Membership, links: Links) -> None:
         self.members, self.links, self.mover = members, links, Mover(members, members.secret)
         self._takeover: Takeover | None = None
         self._clients: NodeClients | None = None
@@ -240,11 +239,11 @@ class JoinedNode:
     def serve(self, desk: Desk, connections: ConnectionLimits) -> None:
         """Make the desk one with those of the other nodes."""
         self._desk, self._connections = desk, connections
-        self.cluster = Cluster(self.members, self.links, desk.tasks.start)
-        self._shared = desk.others = SharedDesk(desk, self.cluster, self.mover)
-        self.asking = NodeAsking(self.members, self.links, desk.tasks.start)
+        self.cluster = Cluster(self.members, desk.tasks.start)
+        desk.others = SharedDesk(desk, self.cluster, self.links, self.mover)
+        self.asking = NodeAsking(self.links)
         self.mover.before_loss = partial(_await_return, grace=desk.settings.cluster.grace)
-        SharedRegistry(desk, self.links)
+        SharedRegistry(desk, self.links, self.asking)
 
         def load() -> dict[str, float]:
             return {
@@ -272,7 +271,7 @@ class JoinedNode:
 
     def share_tunnels(self, tunnels: Tunnels, arrived: Callable[[str], None]) -> None:
         """Let all nodes call bots with a tunnel. `arrived` is told the names of those elsewhere."""
-        SharedTunnels(tunnels, self.cluster, self.asking, arrived)
+        SharedTunnels(tunnels, self.links, self.asking, arrived)
 
     def nodes(self) -> list[Node]:
         return list(self.members.nodes.values())
@@ -321,7 +320,6 @@ class JoinedNode:
 
     async def announce(self, url: str, ports: Ports) -> None:
         """Take matches from now on."""
-        self.links.started()
         workers = self._desk.workers
 
         def tell_front() -> None:
@@ -368,8 +366,6 @@ class JoinedNode:
         if self._release is not None:
             await self._release.close()
         self.mover.close()
-        self._tables.close()
-        self._shared.close()
         await self.links.close()
         await self.members.leave()
         if self._takeover is not None:
@@ -401,6 +397,8 @@ async def join_cluster(store: Store, settings: Settings) -> JoinedNode:
     except StoreUnavailable as problem:
         raise BadSetting(f"db: {problem}") from None
     try:
+        from botdrome.server.nodes.nats import NatsLinks  # it takes 0.15 s of CPU time
+
         links = NatsLinks(settings.nats, members, members.cluster, settings.cluster.open_nats)
         await once_reached(links.open, settings.cluster.wait)
     except NatsUnavailable as problem:

@@ -1,302 +1,170 @@
-"""Links to the other nodes over NATS. `wire/node_link.py` says how a loss is noticed."""
+"""Links: messages between nodes over NATS, which may lose any of them.
+
+A node tells its state in beats. Each beat has all of it, so that the next one repairs a lost one.
+A node also asks questions, and waits for the answer for a bounded time. All other messages only
+tell sooner what a beat tells anyway. Version and sender of each message are in its envelope.
+"""
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from itertools import cycle
-from urllib.parse import quote, unquote
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeVar
 
+import msgspec
 import structlog
+from msgspec import Struct
 
-from botdrome.server.nodes.cluster import Members, NodeId
-from botdrome.server.nodes.nats import NatsAddress, NatsConnection, NatsUnavailable, read_addresses
-from botdrome.wire.nats import publish
-from botdrome.wire.node_link import VERSION, NodeLink, OtherVersion
+from botdrome.server.nodes.cluster import MESSAGES, Members, NodeId
 
 log = structlog.get_logger()
 
-TICK = 1.0
-"""Seconds between two greetings to each node, and between two pings to the NATS server."""
-SOONEST, LATEST = 0.05, 1.0
-"""Seconds before the first and between the last attempts to connect again."""
-BUSY = 0.001
-"""Seconds.
-
-A message that follows the last flush sooner waits for the end of the turn of the loop, and for
-others.
-"""
-EARLY = 1 << 20
-"""Bytes kept from nodes that are not known yet. A node may speak before it is seen in the store."""
+SILENCE = 3.0
+"""Seconds without a beat after which nothing holds that a node has told."""
+Told = TypeVar("Told", bound=Struct)
+encode = msgspec.msgpack.Encoder().encode
 
 
-class NatsLinks:
-    """The links of this node.
+class Envelope(Struct, frozen=True, array_like=True):
+    version: int
+    sender: NodeId
+    topic: str
+    """Empty: a question."""
+    body: bytes
 
-    `url` is the setting `nats`; clusters with different names can share a NATS server.
 
-    A NATS that needs no login is refused, unless `open_nats` is true.
-    """
+_open = msgspec.msgpack.Decoder(Envelope).decode
 
-    def __init__(self, url: str, members: Members, cluster: str, open_nats: bool = False) -> None:
-        self._members, self._addresses, self._open_nats = members, read_addresses(url), open_nats
-        self._prefix = f"botdrome.{cluster}"
-        self._here = members.here.id
-        self._subject_here = _token(self._here)
-        self._loop = asyncio.get_running_loop()
-        self._connection: NatsConnection | None = None
-        self._connecting: asyncio.Task[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._flushing = False
-        """Whether a flush follows in this turn of the loop."""
-        self._flushed = 0.0
-        self._pause = SOONEST
-        self._links: dict[NodeId, NodeLink] = {}
-        self._subjects: dict[NodeId, bytes] = {}
-        """Where to send to each node."""
-        self._senders: dict[bytes, NodeId] = {}
-        """By the subjects of their messages."""
-        self._early: dict[NodeId, list[bytes]] = {}
-        self._gone: dict[str, int] = {}
-        """The highest epoch of each name that has left."""
-        self._unsent: set[NodeId] = set()
-        """Nodes without a link, to which something was to be sent."""
-        self._refused: set[NodeId] = set()
+
+class NatsUnavailable(Exception):
+    """There is no connection to a NATS server, with the reason."""
+
+
+class NatsRefused(NatsUnavailable):
+    """The server answers, but a node cannot use it as it is set up."""
+
+
+class NotAnswered(Exception):
+    """There is no answer to a question, with the reason."""
+
+
+class Links:
+    """What all links have in common. The subclass carries the messages."""
+
+    connected = True
+    """Whether any other node can be reached."""
+    largest = 1 << 20
+    """Bytes of a message."""
+
+    def __init__(self, members: Members) -> None:
+        self.members = members
+        self.beats: list[Beat[Any]] = []
+        self.answer: Callable[[bytes], Awaitable[bytes]]
+        """Answers the questions of other nodes."""
         self._receivers: dict[str, Callable[[NodeId, bytes], None]] = {}
-        self._unheard: defaultdict[str, list[tuple[NodeId, bytes]]] | None = defaultdict(list)
-        """Messages for receivers that this node has not set yet; None: it has set all."""
-        self.on_lost: list[Callable[[NodeId], None]] = []
-
-    async def open(self) -> None:
-        """Connect. Raise NatsUnavailable."""
-        problem = NatsUnavailable("no address is set")
-        for address in self._addresses:
-            try:
-                await self._connect(address)
-                break
-            except NatsUnavailable as failed:
-                problem = failed
-        else:
-            raise problem
-        self._members.on_change.append(self._follow_members)
-        self._follow_members()
-        self._tick()
-
-    async def close(self) -> None:
-        """Send what waits, and disconnect."""
-        self._flush()
-        with suppress(ValueError):
-            self._members.on_change.remove(self._follow_members)
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._connecting is not None:
-            self._connecting.cancel()
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    @property
-    def connected(self) -> bool:
-        return self._connection is not None
-
-    def send(self, to: NodeId, topic: str, payload: bytes) -> None:
-        link = self._links.get(to)
-        if link is None:
-            self._unsent.add(to)
-            return
-        link.add(topic, payload)
-        if not self._flushing:
-            if link.overfull or self._loop.time() - self._flushed < BUSY:
-                self._flush_soon()
-            else:
-                self._write({to: link})
-
-    def broadcast(self, topic: str, payload: bytes) -> None:
-        for link in self._links.values():
-            link.add(topic, payload)
-        self._flush_soon()
+        self._refused: set[NodeId] = set()
 
     def on(self, topic: str, receive: Callable[[NodeId, bytes], None]) -> None:
         self._receivers[topic] = receive
-        if self._unheard is not None:
-            for node, payload in self._unheard.pop(topic, ()):
-                self._loop.call_soon(self._deliver, node, topic, payload)
 
-    def started(self) -> None:
-        """All receivers are set."""
-        self._unheard = None
+    def send(self, topic: str, message: object, to: NodeId | None = None) -> None:
+        """Send a message to a node; None: to all others. It may be lost."""
+        self._publish(to, self._packed(topic, encode(message)))
 
-    def _flush_soon(self) -> None:
-        if not self._flushing:
-            self._flushing = True
-            self._loop.call_soon(self._flush)
+    def _packed(self, topic: str, body: bytes) -> bytes:
+        return encode(Envelope(MESSAGES, self.members.here.id, topic, body))
 
-    def _flush(self) -> None:
-        self._flushing = False
-        for node, link in list(self._links.items()):
-            if link.overfull:
-                self._lose(node, link.lose("too much waited for it"))
-        self._write(self._links)
+    def _publish(self, to: NodeId | None, data: bytes) -> None:
+        raise NotImplementedError
 
-    def _write(self, links: Mapping[NodeId, NodeLink]) -> None:
-        self._flushed = self._loop.time()
-        if (connection := self._connection) is None:
-            return
-        largest = connection.largest
-        frames = [
-            publish(self._subjects[node], frame)
-            for node, link in links.items()
-            for frame in link.take(largest)
-        ]
-        if frames:
-            connection.write(b"".join(frames))
+    async def ask(self, to: NodeId, question: bytes, seconds: float) -> bytes:
+        """Return the answer of a node. Raise NotAnswered or TimeoutError."""
+        raise NotImplementedError
 
-    def _receive(self, messages: list[tuple[bytes, bytes]]) -> None:
-        """Take messages that came together. All that they lead to is sent together."""
-        self._flushing = True
+    def _unpacked(self, data: bytes) -> Envelope | None:
+        """None: it is of no use."""
         try:
-            for subject, frame in messages:
-                node = self._senders.get(subject)
-                if node is None:
-                    node = self._senders[subject] = _sender(subject)
-                self._receive_from(node, frame)
-        finally:
-            self._flush()
-
-    def _receive_from(self, node: NodeId, frame: bytes) -> None:
-        link = self._links.get(node)
-        if link is None:
-            self._keep(node, frame)
-        else:
-            self._take(node, link, frame)
-
-    def _take(self, node: NodeId, link: NodeLink, frame: bytes) -> None:
-        try:
-            lost, messages = link.receive(frame, self._loop.time())
-        except OtherVersion as other:
-            self._refuse(node, str(other))
-            return
-        if lost:
-            self._lose(node, lost)
-        if link.greets:
-            self._flush_soon()
-        for topic, payload in messages:
-            if self._links.get(node) is not link:
-                return  # it left because of an earlier message
-            self._deliver(node, topic, payload)
-
-    def _deliver(self, node: NodeId, topic: str, payload: bytes) -> None:
-        if self._unheard is not None and topic not in self._receivers:
-            return self._unheard[topic].append((node, payload))
-        try:
-            return self._receivers[topic](node, payload)
-        except Exception:
-            log.exception("a message of another node was not understood", node=node, topic=topic)
-
-    def _keep(self, node: NodeId, frame: bytes) -> None:
-        """Keep a frame of a node that is not known yet.
-
-        If too many are kept, the gap is noticed later.
-        """
-        name, _, epoch = node.rpartition(".")
-        if not epoch.isdigit() or int(epoch) <= self._gone.get(name, -1):
-            return
-        if sum(len(one) + 64 for kept in self._early.values() for one in kept) > EARLY:
-            self._early.clear()
-        self._early.setdefault(node, []).append(frame)
-
-    def _refuse(self, node: NodeId, version: str) -> None:
-        if node not in self._refused:
-            self._refused.add(node)
+            message = _open(data)
+        except msgspec.MsgspecError as problem:
+            log.warning("a message between nodes was not understood", problem=str(problem))
+            return None
+        if message.version == MESSAGES:
+            return message
+        if message.sender not in self._refused:
+            self._refused.add(message.sender)
             log.error(
                 "a node of another version is refused: update one of them",
-                node=node,
-                theirs=version,
-                ours=VERSION,
+                node=message.sender,
+                theirs=message.version,
+                ours=MESSAGES,
             )
+        return None
 
-    def _lose(self, node: NodeId, reason: str) -> None:
-        log.warning("a link between nodes was lost", node=node, reason=reason)
-        self._report(node)
-        self._flush_soon()
-
-    def _report(self, node: NodeId) -> None:
-        for call in self.on_lost:
+    def _deliver(self, data: bytes) -> None:
+        """A node that is not known yet, or whose receivers are not set yet, will hear it again."""
+        message = self._unpacked(data)
+        if message is None or message.sender not in self.members.nodes:
+            return
+        if (receive := self._receivers.get(message.topic)) is not None:
             try:
-                call(node)
+                receive(message.sender, message.body)
             except Exception:
-                log.exception("the loss of a link was not handled", node=node)
+                log.exception(
+                    "a message of another node was not understood",
+                    node=message.sender,
+                    topic=message.topic,
+                )
 
-    def _follow_members(self) -> None:
-        live = self._members.nodes.keys() - {self._here}
-        for node in self._links.keys() - live:
-            self._forget(node)
-        for node in live - self._links.keys():
-            self._links[node] = NodeLink(self._loop.time())
-            self._subjects[node] = f"{self._prefix}.{_token(node)}.{self._subject_here}".encode()
-        for node in self._early.keys() & live:
-            for frame in self._early.pop(node, ()):
-                self._receive_from(node, frame)
-        self._flush_soon()
-
-    def _forget(self, node: NodeId) -> None:
-        name, _, epoch = node.rpartition(".")
-        self._gone[name] = max(int(epoch), self._gone.get(name, -1))
-        self._refused.discard(node)
-        del self._links[node], self._subjects[node]
-        self._report(node)
-
-    def _tick(self) -> None:
-        self._timer = self._loop.call_later(TICK, self._tick)
-        unsent, self._unsent = self._unsent, set()
-        for node in unsent:
-            self._report(node)
-        if self._connection is not None:
-            self._connection.ping()
-            self._pause = SOONEST
-        now = self._loop.time()
-        for node, link in list(self._links.items()):
-            if lost := link.tick(now):
-                self._lose(node, lost)
-        if len(self._senders) > 2 * len(self._links) + 16:
-            self._senders.clear()  # of nodes that left
-        self._flush()
-
-    async def _connect(self, address: NatsAddress) -> None:
-        connection = NatsConnection(self._receive, self._disconnected, self._open_nats)
-        await connection.open(
-            address, f"{self._prefix}.{self._subject_here}.*.*", f"botdrome {self._here}"
-        )
-        self._connection = connection
-
-    def _disconnected(self, reason: str) -> None:
-        self._connection = None
-        log.warning("the connection to NATS has ended: it is tried again and again", reason=reason)
-        self._connecting = self._loop.create_task(self._connect_again())
-        now = self._loop.time()
-        for node, link in list(self._links.items()):
-            self._lose(node, link.disconnect(reason, now))
-
-    async def _connect_again(self) -> None:
-        addresses = cycle(self._addresses)
-        while True:
-            pause, self._pause = self._pause, min(2 * self._pause, LATEST)
-            await asyncio.sleep(pause)
-            try:
-                await self._connect(next(addresses))
-                break
-            except NatsUnavailable as problem:
-                log.debug("NATS cannot be reached", problem=str(problem))
-        log.info("connected to NATS again")
-        self._flush()
+    async def close(self) -> None:
+        """Tell nothing any more."""
+        for beat in self.beats:
+            beat.stop()
 
 
-def _token(node: NodeId) -> str:
-    """Return the name and the epoch of a node as two tokens of a subject."""
-    name, _, epoch = node.rpartition(".")
-    return f"{quote(name, safe='').replace('.', '%2E')}.{epoch}"
+class Beat(Generic[Told]):
+    """Tells the other nodes the state of something again and again, and hears theirs."""
 
+    def __init__(
+        self,
+        links: Links,
+        every: float,
+        of: type[Told],
+        tell: Callable[[], Told | None],
+        hear: Callable[[NodeId, Told | None], None],
+    ) -> None:
+        """`tell` returns the state, or None if there is none. `hear` gets that of another node,
+        and None once the node has left or is silent.
+        """
+        self._links, self._every, self._topic, self._tell, self._hear = (
+            links, every, of.__name__, tell, hear,
+        )  # fmt: skip
+        self._decode = msgspec.msgpack.Decoder(of).decode
+        self._heard: dict[NodeId, float] = {}
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.Handle = self._loop.call_later(every, self._beat)
+        links.on(self._topic, self._receive)
+        links.beats.append(self)
+        links.members.on_change.append(self._forget)
 
-def _sender(subject: bytes) -> NodeId:
-    name, epoch = subject.decode().rsplit(".", 2)[1:]
-    return f"{unquote(name)}.{epoch}"
+    def soon(self) -> None:
+        """Tell it in the next turn of the loop, since it has changed."""
+        self._timer.cancel()
+        self._timer = self._loop.call_soon(self._beat)
+
+    def stop(self) -> None:
+        self._timer.cancel()
+
+    def _beat(self) -> None:
+        self._timer = self._loop.call_later(self._every, self._beat)
+        self._forget()
+        if (state := self._tell()) is not None:
+            self._links.send(self._topic, state)
+
+    def _receive(self, node: NodeId, body: bytes) -> None:
+        state = self._decode(body)
+        self._heard[node] = self._loop.time()
+        self._hear(node, state)
+
+    def _forget(self) -> None:
+        live, since = self._links.members.nodes, self._loop.time() - SILENCE
+        for node in [one for one, at in self._heard.items() if one not in live or at < since]:
+            del self._heard[node]
+            self._hear(node, None)

@@ -1,23 +1,44 @@
-"""A connection to a NATS server. It has one subscription, and never waits to send."""
+"""NatsLinks: links over NATS, by the library nats-py. A single server does not import it."""
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import Coroutine
 from contextlib import suppress
+from functools import partial
+from itertools import cycle
 from socket import gaierror
-from typing import cast
-from urllib.parse import unquote, urlsplit
+from typing import Any, NoReturn
+from urllib.parse import quote, unquote, urlsplit
 
+import structlog
 from msgspec import Struct
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error, NoRespondersError
 
+from botdrome.server.nodes.cluster import Members, NodeId
+from botdrome.server.nodes.links import Links, NatsRefused, NatsUnavailable, NotAnswered
 from botdrome.server.settings import BadSetting
-from botdrome.version import __version__
-from botdrome.wire.framing.streams import BadFrame
-from botdrome.wire.nats import PING, PONG, NatsError, NatsInfo, NatsReader, connect, subscribe
 
-# NatsAddress: where a NATS server is, and how to log in there.
+log = structlog.get_logger()
 
 PORT = 4222
+PATIENCE = 2.0
+"""Seconds in which a server has to answer when a client connects."""
+SOONEST, LATEST = 0.05, 1.0
+"""Seconds before the first and between the last attempts to connect again."""
+LOOK = 0.1
+"""Seconds between two looks at the connection."""
+PINGS = 2
+"""Pings, one a second, after which a server that does not answer counts as frozen."""
+UNWRITTEN = 16 << 20
+"""Bytes that may wait for a server that reads too slowly; more are lost."""
+NO_LOGIN = (
+    "it takes clients without a login, so any program that reaches it could end matches: "
+    "set a login there, or allow this with cluster.open_nats"
+)
+NO_TLS = "the server asks for no TLS: use nats:// instead of tls://"
+LOGIN = "give it as in nats://USER:PASSWORD@HOST:PORT or nats://TOKEN@HOST:PORT"
 
 
 class NatsAddress(Struct, frozen=True):
@@ -28,6 +49,7 @@ class NatsAddress(Struct, frozen=True):
     tls: bool = False
     user: str = ""
     password: str = ""
+    """Empty: the user is a token."""
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
@@ -53,166 +75,218 @@ def _read_address(url: str) -> NatsAddress:
         ) from None
 
 
-PATIENCE = 2.0
-"""Seconds in which a server has to answer when a client connects."""
-UNWRITTEN = 16 << 20
-"""Bytes that may wait for a server that reads too slowly."""
-UNANSWERED = 2
-"""Pings after which a server counts as frozen."""
+class NatsLinks(Links):
+    """The links of this node.
 
-NO_LOGIN = (
-    "it takes clients without a login, so any program that reaches it could end matches: "
-    "set a login there, or allow this with cluster.open_nats"
-)
+    `url` is the setting `nats`; clusters with different names can share a NATS server.
 
-
-class NatsUnavailable(Exception):
-    """There is no connection to a NATS server, with the reason."""
-
-
-class NatsRefused(NatsUnavailable):
-    """The server answers, but a node cannot use it as it is set up."""
-
-
-class NatsConnection(asyncio.Protocol):
-    """`receive` gets the subjects and payloads of messages; `ended` gets the reason, once the
-    connection was open.
-
-    A server that needs no login is refused, unless `open_server` is true.
+    A NATS that needs no login is refused, unless `open_nats` is true. The library connects once,
+    without its own attempts to connect again: those end at the first error of a server.
     """
 
-    def __init__(
-        self,
-        receive: Callable[[list[tuple[bytes, bytes]]], None],
-        ended: Callable[[str], None],
-        open_server: bool = False,
-    ) -> None:
-        self._receive, self._ended, self._open_server = receive, ended, open_server
-        self._reader = NatsReader()
-        self._transport: asyncio.Transport
-        self._first: asyncio.Future[NatsInfo] = asyncio.get_running_loop().create_future()
-        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._unanswered = 0
-        self._reason = "the NATS server has closed the connection"
-        self.largest = 0
-        """Bytes of one message."""
+    def __init__(self, url: str, members: Members, cluster: str, open_nats: bool = False) -> None:
+        super().__init__(members)
+        self._addresses, self._open_nats = read_addresses(url), open_nats
+        self._prefix = f"botdrome.{cluster}"
+        self._client: Client | None = None
+        self._unsent: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
+        self._unsent_bytes = 0
+        self._tasks: set[asyncio.Task[None]] = set()
 
-    async def open(self, address: NatsAddress, subject: str, name: str) -> None:
-        """Connect, log in and subscribe. Raise NatsUnavailable."""
+    @property
+    def connected(self) -> bool:  # type: ignore[override]
+        return self._client is not None and self._client.is_connected
+
+    async def open(self) -> None:
+        """Connect. Raise NatsUnavailable."""
+        problem = NatsUnavailable("no address is set")
+        for address in self._addresses:
+            try:
+                self._client = await self._connect(address)
+                break
+            except NatsUnavailable as failed:
+                problem = failed
+        else:
+            raise problem
+        self.largest = self._client.max_payload
+        self._start(self._write())
+        self._start(self._keep_connected())
+
+    async def close(self) -> None:
+        """Send what waits, and disconnect."""
+        await super().close()
+        client, self._client = self._client, None
+        for task in self._tasks:
+            task.cancel()
+        if client is not None:
+            with suppress(Error, OSError, TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    while not self._unsent.empty():
+                        await client.publish(*self._unsent.get_nowait())
+                    await client.close()
+            await _end(client)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # Messages.
+
+    def _subject(self, to: NodeId | None) -> str:
+        if to is None:
+            return f"{self._prefix}.all"
+        return f"{self._prefix}.node.{quote(to, safe='').replace('.', '%2E')}"
+
+    def _publish(self, to: NodeId | None, data: bytes) -> None:
+        if not self.connected or self._unsent_bytes > UNWRITTEN:
+            return
+        if len(data) > self.largest:
+            log.error("a message is larger than NATS allows", bytes=len(data))
+            return
+        self._unsent_bytes += len(data)
+        self._unsent.put_nowait((self._subject(to), data))
+
+    async def _write(self) -> None:
+        while True:
+            subject, data = await self._unsent.get()
+            self._unsent_bytes -= len(data)
+            if (client := self._client) is not None and client.pending_data_size < UNWRITTEN:
+                with suppress(Error, OSError):
+                    await client.publish(subject, data)
+
+    async def ask(self, to: NodeId, question: bytes, seconds: float) -> bytes:
+        if (client := self._client) is None or not client.is_connected:
+            raise NotAnswered("NATS cannot be reached at present")
+        packed = self._packed("", question)
+        try:
+            return (await client.request(self._subject(to), packed, seconds)).data
+        except NoRespondersError:
+            raise NotAnswered("it does not listen") from None
+        except TimeoutError:
+            raise
+        except (Error, OSError) as problem:
+            raise NotAnswered(str(problem)) from None
+
+    async def _receive(self, message: Msg) -> None:
+        if not message.reply:
+            self._deliver(message.data)
+        elif (question := self._unpacked(message.data)) is not None:
+            self._start(self._reply(message, question.body))
+
+    async def _reply(self, message: Msg, question: bytes) -> None:
+        answer = await self.answer(question)
+        with suppress(Error, OSError):  # the other node asks again
+            await message.respond(answer)
+
+    # The connection.
+
+    async def _keep_connected(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK)
+            if (client := self._client) is None or client.is_connected:
+                continue
+            reason = str(client.last_error or "it has ended")
+            log.warning("there is no connection to NATS: it is tried again", reason=reason)
+            await _end(client)
+            self._client = await self._connect_again()
+            self.largest = self._client.max_payload
+            log.info("connected to NATS again")
+
+    async def _connect_again(self) -> Client:
+        pause = SOONEST
+        for address in cycle(self._addresses):
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LATEST)
+            try:
+                return await self._connect(address)
+            except NatsUnavailable as problem:
+                log.debug("NATS cannot be reached", problem=str(problem))
+        raise AssertionError("it is tried for ever")
+
+    async def _connect(self, address: NatsAddress) -> Client:
+        client, problems = Client(), list[Exception]()
+
+        async def failed(problem: Exception) -> None:
+            problems.append(problem)
+
         try:
             async with asyncio.timeout(PATIENCE):
-                await asyncio.get_running_loop().create_connection(
-                    lambda: self, address.host, address.port
+                await client.connect(
+                    f"{'tls' if address.tls else 'nats'}://{address}",
+                    name=f"botdrome {self.members.here.id}",
+                    error_cb=failed,
+                    allow_reconnect=False,
+                    max_reconnect_attempts=1,
+                    reconnect_time_wait=0,
+                    connect_timeout=60,  # the time above counts
+                    ping_interval=1,
+                    max_outstanding_pings=PINGS,
+                    no_echo=True,
+                    pending_size=4 * UNWRITTEN,
+                    **self._login(client, address),
                 )
-                info = await self._first
-                if not info.auth_required and not self._open_server:
-                    raise NatsRefused(NO_LOGIN)
-                tls = await self._secure(info, address)
-                login = connect(name, __version__, tls, address.user, address.password)
-                self._transport.write(login + subscribe(subject) + PING)
-                await self._ready
+                self._check(client, address)
+                for subject in (self._subject(self.members.here.id), self._subject(None)):
+                    await client.subscribe(subject, cb=self._receive)
+                await client.flush(60)
         except TimeoutError:
-            self.close()
+            await _end(client)
             raise NatsUnavailable(
                 f"{address} does not answer as a NATS server does within {PATIENCE:g} s"
             ) from None
-        except (OSError, UnicodeError) as error:
-            self.close()
-            raise NatsUnavailable(f"cannot connect to {address}: {_words(error)}") from None
+        except (OSError, UnicodeError, Error) as problem:
+            await _end(client)
+            first = next((one for one in problems if not isinstance(one, Error)), problem)
+            _explain(address, first)
         except NatsUnavailable as problem:
-            self.close()
+            await _end(client)
             raise type(problem)(f"{address}: {problem}") from None
+        except BaseException:
+            await _end(client)
+            raise
+        return client
 
-    async def _secure(self, info: NatsInfo, address: NatsAddress) -> bool:
-        """Start TLS if the address or the server wants it."""
-        self.largest = info.max_payload
-        if not address.tls and not info.tls_required:
-            return False
-        if not (info.tls_required or info.tls_available):
-            raise NatsRefused("the server has no TLS: use nats:// instead of tls://")
-        loop, context = asyncio.get_running_loop(), ssl.create_default_context()
-        secured = await loop.start_tls(self._transport, self, context, server_hostname=address.host)
-        self._transport = cast(asyncio.Transport, secured)
-        return True
+    def _login(self, client: Client, address: NatsAddress) -> dict[str, Any]:
+        """The login as functions: a server that a node cannot use does not get it."""
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(
-            asyncio.Transport, transport
-        )  # uvloop's transports are not subclasses
+        def checked(words: str) -> str:
+            self._check(client, address)
+            return words
 
-    def data_received(self, data: bytes) -> None:
-        try:
-            events = self._reader.feed(data)
-        except BadFrame as problem:
-            self._fail(f"this is no NATS server: it sent {problem}", NatsRefused)
-            return
-        if messages := [event for event in events if isinstance(event, tuple)]:
-            self._receive(messages)
-        for event in events:
-            if not isinstance(event, tuple):
-                self._obey(event)
+        user, password = partial(checked, address.user), partial(checked, address.password)
+        if address.password:
+            return {"user": user, "password": password}
+        return {"token": user} if address.user else {}
 
-    def _obey(self, event: NatsInfo | NatsError | bytes) -> None:
-        if event == PING:
-            self._transport.write(PONG)
-        elif event == PONG:
-            self._unanswered = 0
-            with suppress(asyncio.InvalidStateError):
-                self._ready.set_result(None)
-        elif isinstance(event, NatsInfo):
-            with suppress(
-                asyncio.InvalidStateError
-            ):  # a server sends it again when its cluster changes
-                self._first.set_result(event)
-        elif isinstance(event, NatsError):
-            self._fail(*_explained(event.words))
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        if self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None:
-            self._ended(self._reason)
-        else:
-            self._fail(self._reason)
-
-    def _fail(self, reason: str, kind: type[NatsUnavailable] = NatsUnavailable) -> None:
-        """End the connection, or the attempt to open it, for a reason."""
-        self._reason = reason
-        for waiting in (self._first, self._ready):
-            if not waiting.done():
-                waiting.set_exception(kind(reason))
-                waiting.exception()  # if nobody waits for it, that is no error
-        self._transport.abort()
-
-    def write(self, data: bytes) -> None:
-        self._transport.write(data)
-        if self._transport.get_write_buffer_size() > UNWRITTEN:
-            self._fail(
-                f"the NATS server reads too slowly: more than {UNWRITTEN >> 20} MB waited for it"
-            )
-
-    def ping(self) -> None:
-        """Ask for a sign of life; end the connection if several went unanswered."""
-        if self._unanswered == UNANSWERED:
-            self._fail("the NATS server does not answer")
-            return
-        self._unanswered += 1
-        self._transport.write(PING)
-
-    def close(self) -> None:
-        self._ended = lambda _: None
-        if hasattr(self, "_transport"):
-            self._transport.abort()
+    def _check(self, client: Client, address: NatsAddress) -> None:
+        """Raise NatsRefused."""
+        info = client._server_info
+        if not info.get("auth_required") and not self._open_nats:
+            raise NatsRefused(NO_LOGIN)
+        if address.tls and not info.get("tls_required"):
+            raise NatsRefused(NO_TLS)
 
 
-def _explained(words: str) -> tuple[str, type[NatsUnavailable]]:
-    if words.lower().startswith(("authorization violation", "authentication")):
-        login = "give it as in nats://USER:PASSWORD@HOST:PORT or nats://TOKEN@HOST:PORT"
-        return f"it refuses the login ({words}): {login}", NatsRefused
-    return f"it reports {words!r}", NatsUnavailable
+async def _end(client: Client) -> None:
+    """End a connection, even if the server is frozen: the library would wait for it."""
+    if (writer := getattr(client._transport, "_io_writer", None)) is not None:
+        writer.transport.abort()
+    client._transport = None
+    with suppress(Error, OSError):
+        await client.close()
 
 
-def _words(error: OSError | UnicodeError) -> str:
-    if isinstance(error, ssl.SSLError):
-        return str(getattr(error, "verify_message", "") or error.reason)
-    if isinstance(error, gaierror | UnicodeError):
-        return "there is no such host"
-    return error.strerror or str(error)
+def _explain(address: NatsAddress, problem: Exception) -> NoReturn:
+    words = str(problem)
+    if "authorization" in words.lower() or "authentication" in words.lower():
+        raise NatsRefused(f"{address}: it refuses the login ({words}): {LOGIN}") from None
+    if isinstance(problem, Error):
+        raise NatsRefused(f"{address}: this is no NATS server: {words}") from None
+    if isinstance(problem, ssl.SSLError):
+        words = str(getattr(problem, "verify_message", "") or problem.reason)
+    elif isinstance(problem, gaierror | UnicodeError):
+        words = "there is no such host"
+    elif isinstance(problem, OSError):
+        words = problem.strerror or words
+    raise NatsUnavailable(f"cannot connect to {address}: {words}") from None

@@ -1,9 +1,8 @@
 """Bots as all nodes know them: changes of bots and bans, and the tunnels of bots to any node."""
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 
-import msgspec
 from msgspec import Struct
 
 from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, too_late
@@ -12,10 +11,16 @@ from botdrome.server.failures import log_failure
 from botdrome.server.lobby.bans import Ban
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.nodes.asking import Asking, LateAnswer, NoAnswer
-from botdrome.server.nodes.cluster import Cluster, Links, NodeId
-from botdrome.store.entries import Epoch
+from botdrome.server.nodes.cluster import NodeId
+from botdrome.server.nodes.links import Beat, Links
+from botdrome.store.entries import Epoch, StoreUnavailable
 
-REGISTRY_TOPIC = "registry"
+KEPT = 10_000
+"""The latest changes that a node can tell again."""
+AT_ONCE = 100
+"""The latest changes in a beat."""
+EVERY = 1.0
+"""Seconds between two beats."""
 
 
 class BotChanged(Struct, frozen=True, array_like=True, tag="b"):
@@ -30,53 +35,101 @@ class BansChanged(Struct, frozen=True, array_like=True, tag="l"):
     made: Ban | None
 
 
-CHANGE_DECODER = msgspec.msgpack.Decoder(BotChanged | BansChanged)
+Change = BotChanged | BansChanged
+
+
+class RegistryBeat(Struct, frozen=True, array_like=True):
+    last: int
+    """The number of changes that this node has made so far."""
+    changes: list[Change]
+    """The last of them."""
+
+
+class ChangesAfter(Struct, frozen=True):
+    """The question to a node: which changes have you made after this number?"""
+
+    number: int
 
 
 class SharedRegistry:
-    def __init__(self, desk: Desk, links: Links) -> None:
-        self._registry, self._start, self._links = desk.registry, desk.tasks.start, links
-        self._registry.on_change.append(lambda name, ends: self._tell(BotChanged(name, ends)))
-        self._registry.bans.on_change.append(lambda made: self._tell(BansChanged(made)))
-        links.on(REGISTRY_TOPIC, self._receive)
+    """Each node numbers the changes that it makes. A node that misses some asks for them."""
 
-    def _tell(self, message: BotChanged | BansChanged) -> None:
-        self._links.broadcast(REGISTRY_TOPIC, msgspec.msgpack.encode(message))
+    def __init__(self, desk: Desk, links: Links, asking: Asking) -> None:
+        self._registry, self._start, self._asking = desk.registry, desk.tasks.start, asking
+        self._changes: deque[Change] = deque(maxlen=KEPT)
+        self._last = self._told = 0
+        self._known: dict[NodeId, int] = {}
+        """The number of changes of each node that are known here."""
+        self._asked: set[NodeId] = set()
+        self._registry.on_change.append(lambda name, ends: self._note(BotChanged(name, ends)))
+        self._registry.bans.on_change.append(lambda made: self._note(BansChanged(made)))
+        asking.on(ChangesAfter, self._after)
+        self._beat = Beat(links, EVERY, RegistryBeat, self._tell, self._hear)
 
-    def _receive(self, _: NodeId, payload: bytes) -> None:
-        message = CHANGE_DECODER.decode(payload)
-        if isinstance(message, BansChanged):
-            self._start(self._load_bans(message.made))
+    def _note(self, change: Change) -> None:
+        self._changes.append(change)
+        self._last += 1
+        self._beat.soon()
+
+    def _tell(self) -> RegistryBeat | None:
+        since, self._told = max(self._told, self._last - AT_ONCE), self._last
+        return RegistryBeat(self._last, self._since(since)) if self._last else None
+
+    def _since(self, number: int) -> list[Change]:
+        missing = min(self._last - number, len(self._changes))
+        return list(self._changes)[-missing:] if missing > 0 else []
+
+    async def _after(self, question: ChangesAfter) -> RegistryBeat:
+        return RegistryBeat(self._last, self._since(question.number))
+
+    def _hear(self, node: NodeId, beat: RegistryBeat | None) -> None:
+        if beat is None or beat.last <= self._known.get(node, 0) or node in self._asked:
+            return
+        if beat.last - self._known.get(node, 0) <= len(beat.changes):
+            self._learn(node, beat)
         else:
-            self._registry.drop(message.name)
-            if message.logins_end:
-                self._registry.clients.end_logins(message.name)
+            self._asked.add(node)
+            self._start(self._ask(node))
 
-    async def _load_bans(self, made: Ban | None) -> None:
+    async def _ask(self, node: NodeId) -> None:
+        question = ChangesAfter(self._known.get(node, 0))
+        try:
+            self._learn(node, await self._asking.ask(node, question, RegistryBeat))
+        except (NoAnswer, StoreUnavailable):
+            """The next beat of that node has it asked again."""
+        finally:
+            self._asked.discard(node)
+
+    def _learn(self, node: NodeId, beat: RegistryBeat) -> None:
+        new = beat.last - self._known.get(node, 0)
+        self._known[node], changes = beat.last, beat.changes[-new:]
+        for change in changes:
+            if isinstance(change, BotChanged):
+                self._registry.drop(change.name)
+                if change.logins_end:
+                    self._registry.clients.end_logins(change.name)
+        if bans := [change.made for change in changes if isinstance(change, BansChanged)]:
+            self._start(self._load_bans(bans))
+
+    async def _load_bans(self, made: Sequence[Ban | None]) -> None:
         bans = self._registry.bans
         try:
             await bans.load()
         except Exception:
             log_failure("the bans could not be read")
         for client in self._registry.clients.all:
-            if made is not None and bans.covers(made, client.name, client.address):
-                client.remove(made.words())
+            for ban in made:
+                if ban is not None and bans.covers(ban, client.name, client.address):
+                    client.remove(ban.words())
 
 
-TUNNELS_TOPIC = "tunnels"
-
-
-class OpenTunnels(Struct, frozen=True, array_like=True, tag="o"):
+class OpenTunnels(Struct, frozen=True, array_like=True):
     """Names of bots that have a tunnel to the sender, and when these were opened.
 
     Of two for a name, the newer one stays.
     """
 
     tunnels: dict[str, Epoch]
-
-
-class ClosedTunnel(Struct, frozen=True, array_like=True, tag="c"):
-    name: str
 
 
 class CallThroughTunnel(Struct, frozen=True, array_like=True):
@@ -88,53 +141,42 @@ class CallThroughTunnel(Struct, frozen=True, array_like=True):
     headers: dict[str, str]
 
 
-TUNNEL_DECODER = msgspec.msgpack.Decoder(OpenTunnels | ClosedTunnel)
-
-
-class TunnelElsewhere(NamedTuple):
-    opened: Epoch
-    node: NodeId
-
-
 class SharedTunnels:
     def __init__(
-        self, tunnels: Tunnels, cluster: Cluster, asking: Asking, arrived: Callable[[str], None]
+        self, tunnels: Tunnels, links: Links, asking: Asking, arrived: Callable[[str], None]
     ) -> None:
         """`arrived` is told the name of a bot that can be called."""
-        self._tunnels, self._links, self._members = tunnels, cluster.links, cluster.members
+        self._tunnels, self._here = tunnels, links.members.here.id
         self._asking, self._arrived = asking, arrived
-        self._elsewhere: dict[str, TunnelElsewhere] = {}
-        self._told: set[NodeId] = set()
+        self._elsewhere: dict[NodeId, dict[str, Epoch]] = {}
+        self._told = False
         tunnels.shared = self
         asking.on(CallThroughTunnel, self._call)
-        self._links.on(TUNNELS_TOPIC, self._receive)
-        self._links.on_lost.append(self._lose)
-        self._members.on_change.append(self._greet)
-        self._greet()
+        self._beat = Beat(links, EVERY, OpenTunnels, self._tell, self._hear)
 
     # For this node.
 
     def __contains__(self, name: str) -> bool:
-        return name in self._elsewhere
+        return any(name in tunnels for tunnels in self._elsewhere.values())
+
+    def _newest(self, name: str) -> tuple[Epoch, NodeId]:
+        found = [(one[name], node) for node, one in self._elsewhere.items() if name in one]
+        return max(found, default=(-1, ""))
 
     def opened(self, name: str, at: Epoch) -> Epoch:
-        before = self._elsewhere.pop(name, None)
-        if before is not None:
-            at = max(at, before.opened + 1)  # the clocks of nodes differ
-        self._links.broadcast(TUNNELS_TOPIC, msgspec.msgpack.encode(OpenTunnels({name: at})))
+        at = max(at, self._newest(name)[0] + 1)  # the clocks of nodes differ
+        self._beat.soon()
         return at
 
     def closed(self, name: str) -> None:
-        self._links.broadcast(TUNNELS_TOPIC, msgspec.msgpack.encode(ClosedTunnel(name)))
+        self._beat.soon()
 
     async def post(
         self, name: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]
     ) -> BotAnswer:
-        call = CallThroughTunnel(name, body, limit_seconds, dict(headers))
+        call, node = CallThroughTunnel(name, body, limit_seconds, dict(headers)), self._newest(name)
         try:
-            return await self._asking.ask(
-                self._elsewhere[name].node, call, BotAnswer, limit_seconds
-            )
+            return await self._asking.ask(node[1], call, BotAnswer, limit_seconds)
         except LateAnswer:
             raise too_late(limit_seconds) from None
         except NoAnswer as problem:
@@ -145,38 +187,22 @@ class SharedTunnels:
     async def _call(self, call: CallThroughTunnel) -> BotAnswer:
         return await self._tunnels.post_here(call.name, call.body, call.limit_seconds, call.headers)
 
-    def _greet(self) -> None:
-        """Tell nodes that have joined which tunnels are here."""
-        live = self._members.nodes.keys() - {self._members.here.id}
-        for node in live - self._told:
-            self._tell_all(node)
-        self._told = set(live)
+    def _tell(self) -> OpenTunnels | None:
+        here, told = self._tunnels.opened, self._told
+        self._told = bool(here)
+        return OpenTunnels(here) if here or told else None
 
-    def _tell_all(self, node: NodeId) -> None:
-        if here := self._tunnels.opened:
-            self._links.send(node, TUNNELS_TOPIC, msgspec.msgpack.encode(OpenTunnels(here)))
-
-    def _receive(self, node: NodeId, payload: bytes) -> None:
-        message = TUNNEL_DECODER.decode(payload)
-        if isinstance(message, OpenTunnels):
-            for name, at in message.tunnels.items():
-                self._open(name, TunnelElsewhere(at, node))
-        elif (found := self._elsewhere.get(message.name)) is not None and found.node == node:
-            del self._elsewhere[message.name]
-
-    def _open(self, name: str, tunnel: TunnelElsewhere) -> None:
-        ours = self._tunnels.opened.get(name)
-        if ours is not None and (ours, self._members.here.id) > tunnel:
-            return  # that node closes its own
-        if ours is not None:
+    def _hear(self, node: NodeId, beat: OpenTunnels | None) -> None:
+        before = self._elsewhere.pop(node, {})
+        if beat is None:
+            return
+        ours = self._tunnels.opened
+        there = self._elsewhere[node] = {
+            name: at
+            for name, at in beat.tunnels.items()
+            if name not in ours or (at, node) > (ours[name], self._here)
+        }
+        for name in there.keys() & ours.keys():
             self._tunnels.replace(name)
-        if tunnel > self._elsewhere.get(name, tunnel._replace(opened=-1)):
-            self._elsewhere[name] = tunnel
+        for name in there.keys() - before.keys():
             self._arrived(name)
-
-    def _lose(self, node: NodeId) -> None:
-        """Messages were lost, or the node is dead."""
-        for name in [name for name, tunnel in self._elsewhere.items() if tunnel.node == node]:
-            del self._elsewhere[name]
-        if node in self._members.nodes:
-            self._tell_all(node)

@@ -12,13 +12,13 @@ from functools import partial
 from time import time_ns
 from typing import NamedTuple, TypeGuard
 
-import msgspec
 from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.contest.local_first import MOST_ALIKE, MOST_TOLD, DeskBeat, LocalFirst, PlayedGame
 from botdrome.server.lobby.desk import Desk, OtherNodes, WaitingClient
 from botdrome.server.nodes.cluster import Cluster, Key, Members, Node, NodeId, able, choose
+from botdrome.server.nodes.links import Beat, Links
 from botdrome.server.nodes.moving import Mover, front_of, is_secure
 from botdrome.server.session import Session, Transfer
 
@@ -126,7 +126,6 @@ class Placement:
         return None if (found := self._nodes.get(node)) is None else found.machine
 
 
-TOPIC = "desk"
 BEAT = 0.25
 """Seconds between two beats of the desk."""
 MOVED = 0.001
@@ -134,8 +133,6 @@ MOVED = 0.001
 
 RETRY = 1.0
 """Seconds until a player tries again to go where it cannot get now."""
-
-decode = msgspec.msgpack.Decoder(DeskBeat).decode
 
 
 def can_move(client: WaitingClient) -> TypeGuard[Session]:
@@ -150,21 +147,17 @@ def seconds_since(seeker: Seeker) -> float:
 class SharedDesk(OtherNodes):
     alone = False
 
-    def __init__(self, desk: Desk, cluster: Cluster, mover: Mover) -> None:
-        self._desk, self._cluster, self._mover = desk, cluster, mover
+    def __init__(self, desk: Desk, cluster: Cluster, links: Links, mover: Mover) -> None:
+        self._desk, self._cluster, self._links, self._mover = desk, cluster, links, mover
         self._loop = asyncio.get_running_loop()
         settings = desk.settings.cluster
         self._first = LocalFirst(settings.pairing, settings.repeats)
         self._placement = Placement(cluster.members, desk.tables.count, self._loop.time)
         desk.tickets = iter(time_ns, -1)
-        cluster.links.on(TOPIC, self._receive)
         self.on_change = cluster.members.on_change
         self.on_change.append(self._follow)
         self._told = DeskBeat()
-        self._timer = self._loop.call_later(BEAT, self._beat)
-
-    def close(self) -> None:
-        self._timer.cancel()
+        Beat(links, BEAT, DeskBeat, self._tell, self._hear)
 
     @property
     def draining(self) -> bool:
@@ -176,7 +169,7 @@ class SharedDesk(OtherNodes):
 
     @property
     def connected(self) -> bool:
-        return self._cluster.links.connected
+        return self._links.connected
 
     def has_rooms(self, game: str) -> bool:
         return self._cluster.has_rooms(game)
@@ -294,9 +287,7 @@ class SharedDesk(OtherNodes):
         return self._go(client, seeker, choose(key, near or nodes).id)
 
     def _can_go(self, client: Session, to: NodeId) -> bool:
-        if client.closed or client.transfer_login is None or to == self._cluster.here:
-            return False
-        return self.connected or self._mover.can_hand_over(client, to)
+        return not (client.closed or client.transfer_login is None or to == self._cluster.here)
 
     def _go(self, client: Session, seeker: Seeker, to: NodeId) -> bool:
         """Let a client seek at another node; False: it cannot get there."""
@@ -344,12 +335,10 @@ class SharedDesk(OtherNodes):
 
     # Beats.
 
-    def _beat(self) -> None:
-        self._timer = self._loop.call_later(BEAT, self._beat)
+    def _tell(self) -> DeskBeat | None:
         beat = self._first.beat([] if self.draining else self._waiting(), self._loop.time())
-        if beat != self._told or beat.waiting or beat.played:
-            self._told = beat
-            self._cluster.links.broadcast(TOPIC, msgspec.msgpack.encode(beat))
+        changed, self._told = beat != self._told, beat
+        return beat if changed or beat.waiting or beat.played else None
 
     def _waiting(self) -> list[tuple[Key, Seeker]]:
         """Players that wait for clients of other nodes: at the desk, and in rooms."""
@@ -361,9 +350,12 @@ class SharedDesk(OtherNodes):
         found += [one for tell in self._desk.gatherings if (one := tell()) is not None]
         return [(self._cluster.key_of(seeker.wish), seeker) for seeker in found]
 
-    def _receive(self, node: NodeId, payload: bytes) -> None:
-        for game in self._first.hear(node, decode(payload), self._loop.time()):
+    def _hear(self, node: NodeId, beat: DeskBeat | None) -> None:
+        if beat is None:
+            return self._first.forget(node)
+        for game in self._first.hear(node, beat, self._loop.time()):
             self._desk.matchmaker.learn(game.wish, game.one, game.two, game.points, counted=False)
+        return None
 
 
 def place_of(session: Session, here: NodeId) -> ClientPlace:

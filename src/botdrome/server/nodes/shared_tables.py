@@ -1,7 +1,8 @@
 """SharedTables: the running matches of all nodes, as spectators see them.
 
-Each message of a match goes to a node once, however many people watch there. Lists of matches are
-told once a second.
+Each message of a match goes to a node once, however many people watch there. Nodes tell in beats
+which matches they play and which ones of others are watched there. The messages of a match to a
+node are numbered: if one is missing, the spectators there are shown the present position anew.
 """
 
 import asyncio
@@ -14,7 +15,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from botdrome.server.nodes.cluster import Links, NodeId
+from botdrome.server.nodes.cluster import NodeId
+from botdrome.server.nodes.links import Beat, Links
 from botdrome.server.tables.audience import LiveTable, Spectator, Tables
 from botdrome.server.tables.table import Table
 from botdrome.store.entries import StoreUnavailable
@@ -24,17 +26,17 @@ from botdrome.store.entries import StoreUnavailable
 TOPIC = "watching"
 
 
-class WatchMessage(Struct, frozen=True, array_like=True):
-    match: str
-
-
-class LiveTables(Struct, frozen=True, array_like=True, tag="t"):
-    """To all: the matches that run on a node, as far as pages list them, and the numbers of all by
-    game.
-    """
+class TablesBeat(Struct, frozen=True, array_like=True):
+    """The matches that run on a node, as far as pages list them, and the numbers of all by game."""
 
     tables: list[LiveTable]
     numbers: dict[str, int]
+    watched: dict[NodeId, dict[str, int]] = {}
+    """The matches of other nodes that are watched here, with the numbers of their last messages."""
+
+
+class WatchMessage(Struct, frozen=True, array_like=True):
+    match: str
 
 
 class Watch(WatchMessage, frozen=True, tag="w"):
@@ -44,18 +46,11 @@ class Watch(WatchMessage, frozen=True, tag="w"):
     """
 
 
-class Unwatch(WatchMessage, frozen=True, tag="u"):
-    """To the node of a match: nobody watches it here any more."""
-
-
-class Snapshot(WatchMessage, frozen=True, tag="s"):
-    """The present position, for those that have just begun to watch."""
-
-    message: bytes
-
-
 class Show(WatchMessage, frozen=True, tag="f"):
+    number: int
     message: bytes
+    first: bool
+    """It is the present position, for those that have just begun to watch."""
 
 
 class WatchedMatchEnded(WatchMessage, frozen=True, tag="e"):
@@ -65,10 +60,7 @@ class WatchedMatchEnded(WatchMessage, frozen=True, tag="e"):
     """It goes on at another node."""
 
 
-encode = msgspec.msgpack.Encoder().encode
-decode = msgspec.msgpack.Decoder(
-    LiveTables | Watch | Unwatch | Snapshot | Show | WatchedMatchEnded
-).decode
+decode = msgspec.msgpack.Decoder(Watch | Show | WatchedMatchEnded).decode
 
 INTERVAL = 1.0
 """Seconds between two lists of matches."""
@@ -86,15 +78,23 @@ class RemoteSpectators:
     """The people at another node that watch a match here."""
 
     def __init__(
-        self, send: Callable[[WatchMessage], None], match: str, over: Callable[[], None]
+        self,
+        send: Callable[[WatchMessage], None],
+        match: str,
+        over: Callable[[], None],
+        number: int = 0,
     ) -> None:
-        """`over` is called when the match is over."""
-        self._send, self._match, self._over = send, match, over
-        self._first = True
+        """`over` is called when the match is over. `number` messages were sent before."""
+        self._send, self._match, self._over, self.number = send, match, over, number
+        self._first = self.new = True
+        """`new`: that node has not told in a beat yet that it watches."""
+        self.due = 0
+        """The number of messages that must have arrived before the next beat of that node."""
 
     def show(self, message: bytes) -> None:
+        self.number += 1
         first, self._first = self._first, False
-        self._send(Snapshot(self._match, message) if first else Show(self._match, message))
+        self._send(Show(self._match, self.number, message, first))
 
     def end(self, moved: bool = False) -> None:
         self._over()
@@ -111,26 +111,24 @@ class WatchedMatch(Struct, eq=False):
     watching: dict[Spectator, None] = {}
     search: asyncio.TimerHandle | None = None
     """Ends the search for its node; None: that has shown the match, or there is no time left."""
+    number: int = -1
+    """The number of its last message; -1: the present position has to come first."""
 
 
 class SharedTables:
     def __init__(self, own: Tables, links: Links, owner: OwnerOf, start: StartTask) -> None:
         """`owner` reads from the store, and `start` runs a background task."""
         self._own, self._links, self._owner, self._start = own, links, owner, start
-        self._lists: dict[NodeId, LiveTables] = {}
+        self._lists: dict[NodeId, TablesBeat] = {}
         self._nodes: dict[str, NodeId] = {}
         """The nodes of the matches that are listed."""
         self._watched: dict[str, WatchedMatch] = {}
         self._shown: dict[tuple[NodeId, str], RemoteSpectators] = {}
         self._watchers: set[Callable[[], None]] = set()
-        self._told = LiveTables([], {})
+        self._told = TablesBeat([], {})
         self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(INTERVAL, self._tell)
         links.on(TOPIC, self._receive)
-        links.on_lost.append(self._lose)
-
-    def close(self) -> None:
-        self._timer.cancel()
+        self.beat = Beat(links, INTERVAL, TablesBeat, self._tell, self._hear)
 
     # For spectators here.
 
@@ -176,8 +174,7 @@ class SharedTables:
         watched.arriving.pop(spectator, None)
         watched.watching.pop(spectator, None)
         if not watched.arriving and not watched.watching:
-            del self._watched[match_id]
-            self._send(watched.node, Unwatch(match_id))
+            del self._watched[match_id]  # the next beat tells it
 
     def on_change(self, tell: Callable[[], None]) -> Callable[[], None]:
         forget = self._own.on_change(tell)
@@ -208,7 +205,7 @@ class SharedTables:
     def _search(self, match: str) -> None:
         watched = self._watched[match]
         watched.node, watched.arriving = "", watched.watching | watched.arriving
-        watched.watching = {}
+        watched.watching, watched.number = {}, -1
         self._stop_search(watched)
         watched.search = self._loop.call_later(SEARCH, self._give_up, match, watched)
 
@@ -245,46 +242,60 @@ class SharedTables:
 
     def _send(self, node: NodeId, message: WatchMessage) -> None:
         if node:
-            self._links.send(node, TOPIC, encode(message))
+            self._links.send(TOPIC, message, node)
 
-    def _tell(self) -> None:
+    def _tell(self) -> TablesBeat | None:
         """List the matches here, unless there were none before and are none now."""
-        self._timer = self._loop.call_later(INTERVAL, self._tell)
         self._find()
         tables = self._own.live(None, MOST_LISTED)
         numbers = Counter(table.game for table in tables)
         if len(tables) == MOST_LISTED:
             numbers = Counter({game: self._own.count(game) for game in numbers})
-        now = LiveTables(tables, dict(numbers))
-        if now != self._told or tables:
-            self._told = now
-            self._links.broadcast(TOPIC, encode(now))
+        watched: dict[NodeId, dict[str, int]] = {}
+        for match, one in self._watched.items():
+            if one.node:
+                watched.setdefault(one.node, {})[match] = one.number
+        before, self._told = self._told, TablesBeat(tables, dict(numbers), watched)
+        return self._told if tables or watched or before != self._told else None
+
+    def _hear(self, node: NodeId, beat: TablesBeat | None) -> None:
+        self._list(node, beat)
+        watched = {} if beat is None else beat.watched.get(self._links.members.here.id, {})
+        for match, number in watched.items():
+            shown = self._shown.get((node, match))
+            if shown is None or number < shown.due:
+                self._show(node, match)
+            else:
+                shown.new, shown.due = False, shown.number
+        for key, shown in list(self._shown.items()):
+            if key[0] == node and key[1] not in watched:
+                if beat is None or not shown.new:
+                    self._own.unwatch(key[1], self._shown.pop(key))
+                shown.new = False
+        if beat is None:
+            for match, one in list(self._watched.items()):
+                if one.node == node:
+                    self._search(match)
 
     def _receive(self, node: NodeId, payload: bytes) -> None:
         message = decode(payload)
-        match message:
-            case LiveTables():
-                self._list(node, message)
-            case Watch():
-                self._show(node, message.match)
-            case Unwatch():
-                if (spectators := self._shown.pop((node, message.match), None)) is not None:
-                    self._own.unwatch(message.match, spectators)
-            case Snapshot() | Show():
-                self._pass_on(node, message)
-            case WatchedMatchEnded():
-                self._nodes.pop(message.match, None)
-                if (
-                    watched := self._watched.get(message.match)
-                ) is not None and watched.node == node:
-                    if message.moved:
-                        self._search(message.match)
-                    elif watched.search is not None:
-                        watched.node = ""  # it may be about to resume the match
-                    else:
-                        self._end(message.match)
+        if isinstance(message, Watch):
+            return self._show(node, message.match)
+        watched = self._watched.get(message.match)
+        if isinstance(message, WatchedMatchEnded):
+            self._nodes.pop(message.match, None)
+        if watched is None or watched.node != node:
+            return None
+        if isinstance(message, Show):
+            return self._pass_on(watched, message)
+        if message.moved:
+            return self._search(message.match)
+        if watched.search is not None:
+            watched.node = ""  # it may be about to resume the match
+            return None
+        return self._end(message.match)
 
-    def _list(self, node: NodeId, tables: LiveTables | None) -> None:
+    def _list(self, node: NodeId, tables: TablesBeat | None) -> None:
         before = self._lists.pop(node, None)
         for table in before.tables if before is not None else ():
             if self._nodes.get(table.id) == node:  # it may have moved
@@ -307,39 +318,40 @@ class SharedTables:
         """The spectators at a node share one stream, but each of them begins with the position at
         that moment.
         """
-        before = self._shown.pop((node, match), None)
+        before, number = self._shown.pop((node, match), None), 0
         if before is not None:
             self._own.unwatch(match, before)
+            number = before.number
         spectators = RemoteSpectators(
-            partial(self._send, node), match, lambda: _drop(self._shown, (node, match))
+            partial(self._send, node), match, lambda: _drop(self._shown, (node, match)), number
         )
         if self._own.watch(match, spectators):
             self._shown[node, match] = spectators
         else:
             spectators.end()
 
-    def _pass_on(self, node: NodeId, message: Snapshot | Show) -> None:
-        watched = self._watched.get(message.match)
-        if watched is None:
-            return
-        if isinstance(message, Snapshot):
+    def _pass_on(self, watched: WatchedMatch, message: Show) -> None:
+        follows = message.number == watched.number + 1
+        if message.first:
             self._stop_search(watched)
-            arriving, watched.arriving = watched.arriving, {}
-            watched.watching |= arriving
-        for spectator in tuple(arriving if isinstance(message, Snapshot) else watched.watching):
+            shown = watched.arriving if follows else watched.watching | watched.arriving
+            watched.watching |= watched.arriving
+            watched.arriving = {}
+        elif follows:
+            shown = watched.watching
+        else:
+            if watched.number >= 0:  # messages are missing
+                watched.number = -1
+                self._send(watched.node, Watch(message.match))
+            return
+        watched.number = message.number
+        for spectator in tuple(shown):
             spectator.show(message.message)
 
     def _end(self, match: str) -> None:
         watched = self._watched.pop(match, None)
         for spectator in {**watched.arriving, **watched.watching} if watched is not None else ():
             spectator.end()
-
-    def _lose(self, node: NodeId) -> None:
-        self._list(node, None)
-        for match in [match for match, watched in self._watched.items() if watched.node == node]:
-            self._search(match)
-        for key in [key for key in self._shown if key[0] == node]:
-            self._own.unwatch(key[1], self._shown.pop(key))
 
 
 def _drop(shown: dict[tuple[NodeId, str], RemoteSpectators], key: tuple[NodeId, str]) -> None:
