@@ -212,20 +212,7 @@ class NatsLinks(Links):
 
         try:
             async with asyncio.timeout(PATIENCE):
-                await client.connect(
-                    f"{'tls' if address.tls else 'nats'}://{address}",
-                    name=f"botdrome {self.members.here.id}",
-                    error_cb=failed,
-                    allow_reconnect=False,
-                    max_reconnect_attempts=1,
-                    reconnect_time_wait=0,
-                    connect_timeout=60,  # the time above counts
-                    ping_interval=1,
-                    max_outstanding_pings=PINGS,
-                    no_echo=True,
-                    pending_size=4 * UNWRITTEN,
-                    **self._login(client, address),
-                )
+                await client.connect(error_cb=failed, **self._options(client, address))
                 self._check(client, address)
                 for subject in (self._subject(self.members.here.id), self._subject(None)):
                     await client.subscribe(subject, cb=self._receive)
@@ -247,17 +234,29 @@ class NatsLinks(Links):
             raise
         return client
 
-    def _login(self, client: Client, address: NatsAddress) -> dict[str, Any]:
-        """The login as functions: a server that a node cannot use does not get it."""
+    def _options(self, client: Client, address: NatsAddress) -> dict[str, Any]:
+        """The login is given as functions: a server that a node cannot use does not get it."""
 
         def checked(words: str) -> str:
             self._check(client, address)
             return words
 
         user, password = partial(checked, address.user), partial(checked, address.password)
+        login: dict[str, Any] = {"token": user} if address.user else {}
         if address.password:
-            return {"user": user, "password": password}
-        return {"token": user} if address.user else {}
+            login = {"user": user, "password": password}
+        return login | {
+            "servers": f"{'tls' if address.tls else 'nats'}://{address}",
+            "name": f"botdrome {self.members.here.id}",
+            "allow_reconnect": False,
+            "max_reconnect_attempts": 1,
+            "reconnect_time_wait": 0,
+            "connect_timeout": 60,  # PATIENCE counts
+            "ping_interval": 1,
+            "max_outstanding_pings": PINGS,
+            "no_echo": True,
+            "pending_size": 4 * UNWRITTEN,
+        }
 
     def _check(self, client: Client, address: NatsAddress) -> None:
         """Raise NatsRefused."""
