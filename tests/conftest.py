@@ -1,12 +1,15 @@
 """For all tests."""
 
+import asyncio
 import gc
 import logging
 import os
 import signal
 import ssl
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -17,6 +20,7 @@ import botdrome
 from botdrome.server.workers import pool
 from botdrome.server.workers.pool import LONGEST_JOB, WorkerProcess, Workers
 from botdrome.store import sqlite
+from tests.patience import until
 
 # A process started by a test runs the same Botdrome as the test.
 os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])
@@ -84,6 +88,28 @@ def what_is_left_open_is_found_here() -> Iterator[None]:
     """
     yield
     gc.collect()
+
+
+SETTLING = 20.0
+"""Seconds for the connections of a test to end. Python warns of those that stay open."""
+close_runner = asyncio.Runner.close
+
+
+def settle_and_close(runner: asyncio.Runner) -> None:
+    """Before a loop closes, let it see the end of connections whose other side is closed."""
+    loop: Any = getattr(runner, "_loop", None)
+    transports = getattr(loop, "_transports", {})  # uvloop closes its own
+
+    def settled() -> bool:
+        return all(one._sock is None for one in list(transports.values()))
+
+    if not settled():
+        with suppress(TimeoutError):
+            loop.run_until_complete(asyncio.wait_for(until(settled), SETTLING))
+    close_runner(runner)
+
+
+asyncio.Runner.close = settle_and_close  # type: ignore[method-assign, assignment]
 
 
 @pytest.fixture(scope="session", autouse=True)

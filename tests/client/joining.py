@@ -29,7 +29,7 @@ class Shown:
 
 async def joining(
     house: RunningServer,
-    bot: Callable[[Any], Any] | str,
+    bot: Callable[[Any], Any] | FunctionSeat | str,
     game: str = "noughts-and-crosses",
     name: str = "ada",
     games: int | None = 1,
@@ -43,7 +43,8 @@ async def joining(
     def make_player() -> RemotePlayer:
         if isinstance(bot, str):
             return remote_player(bot, row, name, options)
-        return FunctionPlayer(FunctionSeat(bot, trusted=False), row, name, options)
+        seat = bot if isinstance(bot, FunctionSeat) else FunctionSeat(bot, trusted=False)
+        return FunctionPlayer(seat, row, name, options)
 
     return Join(
         url or house.url, JoinWish(game, name, token, **wanted), make_player, shown, games, AT_ONCE

@@ -5,7 +5,9 @@ and stops when it should.
 import asyncio
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -14,6 +16,8 @@ from botdrome.bots.house import house_bots, seated
 from botdrome.catalogue import CATALOGUE, restored
 from botdrome.client.join import Unwelcome
 from botdrome.match.record import replay
+from botdrome.offline.remote_player import FunctionPlayer
+from botdrome.offline.seats import FunctionSeat
 from botdrome.store.entries import Wanted
 from tests.client.joining import joining
 from tests.client.relay import relay
@@ -239,6 +243,49 @@ async def test_a_server_that_is_away_is_tried_again(tmp_path: Path) -> None:
     await until(lambda: shown.said[-1].startswith("not connected: "))
     assert shown.said[1] == "the server is stopping; again in 0.0 s"
     playing.cancel()
+
+
+class SlowToClose(FunctionSeat):
+    """A bot whose process takes its time to end."""
+
+    def __init__(self) -> None:
+        super().__init__(first_free, trusted=False)
+        self.asked, self.held, self.closed = Event(), Event(), Event()
+
+    def close(self) -> None:
+        self.asked.set()
+        self.held.wait(PATIENCE)
+        self.closed.set()
+
+
+async def test_a_bot_that_is_cancelled_waits_for_the_end_of_its_process(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        seat = SlowToClose()
+        join, _ = await joining(house, seat, opponent="house:random")
+        playing = asyncio.create_task(join.run())
+        await until(seat.asked.is_set)
+        playing.cancel()
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not playing.done()
+        seat.held.set()
+        await asyncio.wait([playing])
+        assert playing.cancelled() and seat.closed.is_set()
+
+
+async def test_a_process_ends_even_if_nobody_waits_for_it() -> None:
+    """The bot is cancelled while the threads are busy with other bots."""
+    seat, busy = SlowToClose(), Event()
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(busy.wait, PATIENCE)
+        row = CATALOGUE["noughts-and-crosses"]
+        closing = asyncio.ensure_future(FunctionPlayer(seat, row, "ada", {}, threads).close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        await asyncio.wait([closing])
+        seat.held.set()
+        busy.set()
+    assert seat.closed.is_set()
 
 
 async def test_a_bot_plays_until_its_contest_is_over(tmp_path: Path) -> None:

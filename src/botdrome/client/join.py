@@ -200,9 +200,10 @@ class Join:
             await link.send({"again": True})
 
     async def _match_over(self) -> None:
-        player, self._player = self._player, None
+        player = self._player
         assert player is not None
-        await player.close()
+        await player.close()  # if this is cancelled, `run` waits for it
+        self._player = None
         await self._display.show_match(player)
         self._left = None if self._left is None else self._left - 1
         self._faults = self._faults + 1 if player.fault else 0

@@ -79,9 +79,14 @@ class Work:
     def end_after_match(self) -> None:
         """Give the lease back when the current match is over; at once if there is none."""
         if self.join is None or not self.join.playing:
-            self.task.cancel()
+            self.end()
         else:
             self.join.stop_after_match()
+
+    def end(self) -> None:
+        """Cancel it once: its last steps are not interrupted."""
+        if not self.task.cancelling():
+            self.task.cancel()
 
 
 class Runner:
@@ -100,6 +105,8 @@ class Runner:
         """Accepted bots do not wait for checks."""
         self._work: dict[str, Work] = {}
         """By the hash of the lease's credential."""
+        self._running = set[Work]()
+        """With that of leases that have ended."""
         self.about = f"{plural(cores, 'core')}; {_limits()}; languages: {', '.join(_languages())}"
 
     async def run(self) -> None:
@@ -118,10 +125,9 @@ class Runner:
             await self._close()
 
     async def _close(self) -> None:
-        tasks = [work.task for work in self._work.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for work in self._running:
+            work.end()
+        await asyncio.gather(*(work.task for work in self._running), return_exceptions=True)
         self._work.clear()
         with suppress(ServerProblem):  # gives all leases back
             await self._beat((0, 0))
@@ -146,7 +152,7 @@ class Runner:
         for lease in news.lost:
             if work := self._work.pop(lease, None):
                 log.info("lease ended", bot=work.lease.bot)
-                work.task.cancel()
+                work.end()
         for lease in news.ending:
             if lease in self._work:
                 self._work[lease].end_after_match()
@@ -159,9 +165,11 @@ class Runner:
         job = self._check(lease) if lease.to_check else self._play(work)
         work.task = asyncio.ensure_future(job)
         self._work[key] = work
+        self._running.add(work)
         work.task.add_done_callback(partial(self._done, key, work))
 
     def _done(self, key: str, work: Work, task: "asyncio.Task[None]") -> None:
+        self._running.discard(work)
         if self._work.get(key) is work:
             del self._work[key]
         if not task.cancelled() and (problem := task.exception()) is not None:

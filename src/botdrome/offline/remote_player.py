@@ -139,7 +139,8 @@ class FunctionPlayer(FramePlayer):
         await self._ask_bot(None, partial(self._seat.end, about, BEYOND))
 
     async def close(self) -> None:
-        await self._in_thread(self._seat.close)
+        # A cancelled call that waits for its thread would not run, and the process would stay.
+        await asyncio.shield(self._in_thread(self._seat.close))
         self.log = self._seat.log
         if self._own_thread:
             self._threads.shutdown(wait=False)
@@ -197,12 +198,12 @@ class FunctionPlayer(FramePlayer):
             await link.send({"resign": reason_of(self.fault)})
         return None
 
-    async def _in_thread(self, call: Callable[[], T]) -> T:
+    def _in_thread(self, call: Callable[[], T]) -> "asyncio.Future[T]":
         def alone() -> T:
             with self._thinking:
                 return call()
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, alone)
+        return asyncio.get_running_loop().run_in_executor(self._threads, alone)
 
 
 # ProgramPlayer: a bot that is a program, in a match on a server.
@@ -245,7 +246,8 @@ class ProgramPlayer:
             pipes.clear()
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._seat.close)
+        loop = asyncio.get_running_loop()
+        await asyncio.shield(loop.run_in_executor(None, self._seat.close))
 
     def _hear(self, message: ServerMessage) -> None:
         data = message.data
