@@ -29,8 +29,10 @@ setup: web docs ## make the virtual environment at .venv, and build the pages an
 
 # The locks name every package, so pip need not look for what they require: it would take the newest release of one that
 # is asked for with an extra, and then refuse it because it is not the locked one.
-$(READY): requirements.lock pyproject.toml tools/graphiql.py tools/socketio.py tests/api/socketio_clients/package-lock.json
+# An older pip takes three times as long to choose among the files of each package.
+$(READY): requirements.lock tools/pip.lock pyproject.toml tools/graphiql.py tools/socketio.py tests/api/socketio_clients/package-lock.json
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r tools/pip.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/python tools/graphiql.py
@@ -151,10 +153,11 @@ picture: web ## make the pictures of the docs anew; needs Chromium
 docs: $(READY) ## build the docs site into the package, if its sources changed; a broken link fails
 	$(BIN)/python -m tools.docs
 
-lock: $(READY) ## update requirements.lock, tools/docs.lock and deploy/requirements.lock from pyproject.toml
+lock: $(READY) ## update requirements.lock, tools/docs.lock, tools/pip.lock and deploy/requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --universal --generate-hashes --extra dev --upgrade --no-header --quiet -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --universal --generate-hashes --group docs --constraint requirements.lock --upgrade --no-header --quiet -o tools/docs.lock
+	echo pip | $(BIN)/uv pip compile --universal --generate-hashes --upgrade --no-header --no-annotate --quiet -o tools/pip.lock -
 	$(BIN)/uv pip compile --universal --generate-hashes --constraint requirements.lock --upgrade --no-header --quiet -o deploy/requirements.lock pyproject.toml
 
 clean: ## remove the environment and what the tools left behind

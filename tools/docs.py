@@ -59,8 +59,8 @@ def install_generator() -> None:
     stamp, wanted = GENERATOR / ".installed", LOCK.read_text()
     if stamp.exists() and stamp.read_text() == wanted:
         return
-    venv.create(GENERATOR, with_pip=True, clear=True)
-    pip = [str(GENERATOR / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    venv.create(GENERATOR, clear=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(GENERATOR), "install", "--quiet"]
     options = ["--disable-pip-version-check", "--no-deps", "--require-hashes", "-r", str(LOCK)]
     run([*pip, *options], ROOT)
     stamp.write_text(wanted)
