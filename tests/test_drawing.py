@@ -121,10 +121,11 @@ def test_of_a_long_match_some_positions_are_shown() -> None:
     assert [one.step for one in every] == list(range(len(every)))
 
 
-def test_a_match_is_animated() -> None:
-    record, rules = golden("gomoku")
+@pytest.mark.parametrize("game", CATALOGUE)
+def test_a_match_is_animated(game: str) -> None:
+    record, rules = golden(game)
     shown, checks = scenes(record, rules, 6), list[int]()
-    gif = opened(animation("gomoku", record.setup.names, shown, 4, lambda: checks.append(1)))
+    gif = opened(animation(game, record.setup.names, shown, 4, lambda: checks.append(1)))
     assert (gif.format, gif.n_frames, gif.info["loop"]) == ("GIF", len(shown), 0)
     assert gif.info["duration"] == 250 and len(checks) == len(shown)
     gif.seek(len(shown) - 1)
