@@ -77,6 +77,33 @@ def test_a_board_fills_the_height(chromium: Browser, arena: BrowserArena) -> Non
         expect(page.locator(".headline")).to_contain_text("Tia of the hall")
 
 
+def test_nothing_covers_the_line_of_results(chromium: Browser, arena: BrowserArena) -> None:
+    bot = "Lia " + "of the longest names " * 3
+    pairs = [
+        {"game": "gomoku", "contest": None, "players": [bot, bot], "left": 9} for _ in range(20)
+    ]
+    waiting = [{"name": bot, "game": "gomoku", "contest": None} for _ in range(20)]
+    with (
+        looking(chromium, arena, *HALL) as page,
+        seated(arena, "battlecube", "Tim of the hall") as guest,
+    ):
+        page.goto(f"/tv?scene=live/{guest.match}")
+        expect(page.locator(".cube-space, .cube-flat").first).to_be_visible()
+        check(page)
+        guest.resign()
+        expect(page.locator(".headline")).to_contain_text("Tim of the hall")
+        check(page)
+        answer = {"waiting": waiting, "unplayed": pairs}
+        page.route("**/api/v1/next", lambda route: route.fulfill(json=answer))
+        page.goto("/tv?scene=next")
+        title(page, "Next matches")
+        scene = page.locator(".tv-next").bounding_box()
+        bottom = page.locator(".tv-bottom").bounding_box()
+        assert scene is not None
+        assert bottom is not None
+        assert scene["y"] + scene["height"] <= bottom["y"]
+
+
 def boards(page: Page, *games: str) -> None:
     """Only these games have rated bots."""
 
