@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.arena import BrowserArena
 from tests.browser.guests import played, seated
@@ -100,6 +100,43 @@ def test_the_first_screen_of_a_phone_has_a_board_and_the_way_to_play(
         box = part.bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= 844
+
+
+def held_back(page: Page, requests: str) -> list[Route]:
+    """These requests get no answer; the list is filled with them."""
+    routes: list[Route] = []
+
+    def keep(route: Route) -> None:
+        routes.append(route)
+
+    page.route(requests, keep)
+    return routes
+
+
+def test_the_wall_keeps_its_place_when_matches_come(
+    phone: Page, arena: BrowserArena, stored: dict[str, str]
+) -> None:
+    waiting = held_back(phone, "**/api/v1/live*")
+    with phone.expect_request("**/api/v1/live*"):
+        phone.goto("/")
+    games = phone.locator(".wall-games")
+    before = games.bounding_box()
+    match = arena.rest.get(f"/matches/{stored['gomoku']}").json() | {"steps": 1, "spectators": 0}
+    waiting[0].fulfill(json={"tables": [match], "total": 1})
+    expect(links_to(phone, stored["gomoku"], ".featured")).to_be_visible()
+    expect(games).to_contain_text("(1)")
+    assert games.bounding_box() == before
+
+
+def test_a_filter_keeps_its_size_when_its_choices_come(phone: Page) -> None:
+    waiting = held_back(phone, "**/api/v1/games")
+    with phone.expect_request("**/api/v1/games"):
+        phone.goto("/contests")
+    filters = phone.locator(".filters")
+    before = filters.bounding_box()
+    waiting[0].continue_()
+    expect(filters.locator("option[value=gomoku]")).to_be_attached()
+    assert filters.bounding_box() == before
 
 
 def line(place: int | None, name: str, group: int, provisional: bool = False) -> dict[str, Any]:

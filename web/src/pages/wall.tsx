@@ -50,7 +50,7 @@ export function Wall({ games, ratings, recent }: WallProps) {
         {['', ...games].map((one) => <a key={one} class="button" href={one ? `/?game=${one}` : '/'} aria-current={one === game ? 'true' : undefined}>{one ? gameTitle(one) : 'All games'}</a>)}
         <a href={`/matches?status=running${game && `&game=${game}`}`}>All live matches{live.value && !game && ` (${live.value.total.toLocaleString()})`}</a>
       </nav>
-      <ul class="boards">
+      <ul class={`boards${tables ? '' : ' boards-wait'}`}>
         {slots.map(({ table }) => (
           <li key={table.id}>
             <LiveBoard match={table.id} game={table.game} players={table.players} words={wordsOf(table)} />
@@ -100,7 +100,7 @@ function NoFeatured({ loading, game }: { loading: boolean; game: string }) {
     <div class="featured">
       <div class="live-board">
         <div class="live-picture">{loading && <span class="quiet" role="status">Loading …</span>}</div>
-        {!loading && <div class="live-about"><p><strong>No match{game && ` of ${gameTitle(game)}`} is running.</strong> Start one: you against a bot of the house.</p></div>}
+        <div class="live-about">{!loading && <p><strong>No match{game && ` of ${gameTitle(game)}`} is running.</strong> Start one: you against a bot of the house.</p>}</div>
       </div>
       {!loading && <p class="actions featured-actions"><a class="button main" href={`/play${game && `?game=${game}`}`}>Play {game && gameTitle(game)}</a></p>}
     </div>
