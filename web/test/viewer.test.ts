@@ -143,4 +143,5 @@ test('times and results are said as people say them', () => {
   const of = (places: number[]): Result => ({ places, scores: places.map(() => 0), causes: places.map(() => 'complete' as const), boards: [] });
   assert.equal(resultInWords(header, of([2, 1])), 'bob wins.');
   assert.equal(resultInWords(header, of([1, 1])), 'The match is a draw.');
+  assert.equal(resultInWords(header, { ...of([2, 1]), causes: ['timeout', 'complete'] }), 'bob wins. ada: no move in time.');
 });

@@ -39,7 +39,7 @@ export default function BotsPage() {
       <h1>Bots</h1>
       <p class="filters"><GameFilter /> <a href="/compare">Compare two bots</a> <a href="/#bring">Bring a bot</a></p>
       <DataTable<BotFace, Bots> caption="Registered bots; the record counts rated matches: won–drawn–lost" from="/bots" filters={{ game }} rows={(answer) => answer.bots} columns={COLUMNS}
-        rowClass={({ provisional }) => (provisional ? 'provisional' : '')} usual="registered" first={game ? '-rating' : '-seen'}
+        rowClass={({ provisional, rating }) => (provisional || rating === null ? 'provisional' : '')} usual="registered" first={game ? '-rating' : '-seen'}
         empty={<>No bot is registered{game ? ' for this game' : ''} yet. <a href="/#bring">Bring the first one.</a></>} />
     </>
   );

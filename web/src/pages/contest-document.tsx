@@ -126,7 +126,7 @@ function standingColumns({ standings, tieBreaks }: DocumentedContest): Column<Co
     { title: 'Place', number: true, cell: ({ place }) => place },
     { title: 'Bot', head: true, cell: ({ bot, group }) => <><BotLink name={bot} /><NotComparable group={group} /></> },
     { title: 'Score', number: true, cell: ({ score }) => <strong>{points(score)}</strong> },
-    any(({ rating }) => rating ?? 0) && { title: 'Rating', number: true, wide: true, cell: ({ rating, margin }) => <Rating rating={rating} low={below(rating, margin)} high={below(rating, margin, -1)} /> },
+    any(({ rating }) => rating ?? 0) && { title: 'Rating', number: true, wide: true, cell: ({ rating, margin }) => <Rating rating={rating} low={below(rating, margin)} high={below(rating, margin, -1)} provisional={margin === null} /> },
     { title: 'W–D–L', number: true, cell: ({ wins, draws, losses }) => `${wins}–${draws}–${losses}` },
     any(({ byes }) => byes) && { title: 'Byes', number: true, wide: true, cell: ({ byes }) => byes },
     any(({ noShows }) => noShows) && { title: 'No-shows', number: true, wide: true, cell: ({ noShows }) => noShows },

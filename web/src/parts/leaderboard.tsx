@@ -26,7 +26,7 @@ export function LeaderboardTable({ game, limit = 25, prefix = '' }: { game: stri
   const players = query.value.get(`${prefix}players`), options = query.value.get(`${prefix}options`);
   return (
     <DataTable<LeaderboardLine, Leaderboard> caption="Bots by rating" from={`/games/${encodeURIComponent(game)}/leaderboard`} filters={{ players, options }} rows={(answer) => answer.bots}
-      columns={columns(game)} rowClass={({ provisional }) => (provisional ? 'provisional' : '')} usual="-rating" limit={limit} prefix={prefix} every={30_000}
+      columns={columns(game)} rowClass={({ provisional, rating }) => (provisional || rating === null ? 'provisional' : '')} usual="-rating" limit={limit} prefix={prefix} every={30_000}
       empty={<>No bot is registered for this game yet. <a href="#bring">Bring the first one.</a></>}
       note={({ matches, rated, players: shown, sizes, options: chosen, optionSets }) => <>{matches.toLocaleString()} rated {matches === 1 ? 'match' : 'matches'}{rated && <>, rated <Moment at={rated} /></>}<TableSizes shown={shown} sizes={sizes} name={`${prefix}players`} /><OptionSets shown={chosen} sets={optionSets} prefix={prefix} /></>} />
   );

@@ -55,7 +55,8 @@ function Ranked({ film, player, cause }: { film: Film; player: number; cause: Ca
 /** The outcome in one sentence, such as "bob lost at step 7: space [2, 2] is taken, third illegal move". */
 export function Headline({ film }: { film: Film }) {
   const [told, result] = [headlineOf(film), resultOf(film)];
-  if (!told) return result && <p class="headline">{resultInWords(film.header, result)}</p>;
+  const level = result?.places.every((place, player) => place === 1 && result.causes[player] === 'complete');
+  if (!told || level) return result && <p class="headline">{resultInWords(film.header, result)}</p>;
   return <p class="headline"><bdi>{told.name}</bdi> {told.words}.</p>;
 }
 

@@ -1,6 +1,6 @@
 /** Words of the viewer that are the same for all games. */
 import type { Film, FilmHeader, Result } from '../replay/film';
-import { eventInWords } from '../replay/words';
+import { CAUSES, eventInWords } from '../replay/words';
 import type { Digest } from './digest';
 
 export function nameOf(header: FilmHeader, player: number): string {
@@ -23,7 +23,7 @@ export function frameInWords(film: Film, index: number, digest: Digest): string 
   return eventInWords(event, named, (move) => renderer.moveInWords?.(move, view, seats) ?? short(move), digest.happened(index), renderer.silent?.(view, seats));
 }
 
-/** The winner, in one sentence. */
+/** The winner, and what another player did wrong. */
 export function resultInWords(header: FilmHeader, result: Result): string {
   return outcomeInWords(header.players.map(({ name }) => name), result);
 }
@@ -32,7 +32,8 @@ export function outcomeInWords(names: readonly string[], { places, scores, cause
   if (causes.includes('aborted')) return 'The match was aborted.';
   const first = places.flatMap((place, player) => (place === 1 ? [names[player] ?? `player ${player + 1}`] : []));
   if (places.length === 1) return `${first[0]} ends with ${number(scores[0] ?? 0)} points.`;
-  if (first.length === 1) return `${first[0]} wins.`;
+  const faulty = causes.flatMap((cause, player) => (cause === 'complete' ? [] : [`${names[player] ?? `player ${player + 1}`}: ${CAUSES[cause]}`]));
+  if (first.length === 1) return [`${first[0]} wins`, ...(faulty.length === 1 ? faulty : [])].join('. ') + '.';
   return first.length === places.length ? 'The match is a draw.' : `${first.slice(0, -1).join(', ')} and ${first.at(-1)} share the first place.`;
 }
 
