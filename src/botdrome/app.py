@@ -270,6 +270,7 @@ async def _put_together(
     arena = Arena(desk, shown(desk.tables), url_bots, duels, node.asking)
     orders = ContestOrders(contests, url_bots, desk, node)
     arena.contests, arena.keys = orders, keys
+    contests.freeze = arena.hosting.freeze
     await _open_webhooks(Webhooks(store, callers, desk.tables.note_ends), arena, contests, node)
     await desk.registry.bans.load()
     callers.refuse_banned(desk.registry.bans.covers_address)

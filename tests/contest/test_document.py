@@ -72,12 +72,12 @@ def test_the_example_is_right_and_so_is_that_of_every_key() -> None:
         ('tie_breaks = ["direct", "x"]', "line 3: tie_breaks[1]: a list of direct, opponents"),
         (
             '[entry]\nlate = true\nkind = "x"',
-            "line 5: entry.kind: open, list or password, not 'x'; for example kind = \"open\"",
+            "line 5: entry.kind: open, list, password or class, not 'x'; for example kind = \"open\"",
         ),
-        ('entry.kind = "x"', "line 3: entry.kind: open, list or password"),
+        ('entry.kind = "x"', "line 3: entry.kind: open, list, password or class"),
         (
             "[entry]\nnope = 1",
-            "line 4: entry.nope: there is no such key; there are kind, bots, password, per_owner, "
+            "line 4: entry.nope: there is no such key; there are kind, class, uploads, bots, password, per_owner, "
             "most, late, ver",
         ),
         ("nope = 1", "line 3: nope: there is no such key; there are name, game, title"),
@@ -124,6 +124,19 @@ def test_the_example_is_right_and_so_is_that_of_every_key() -> None:
         (
             '[entry]\nkind = "password"',
             'line 3: entry.password: kind = "password" needs a password',
+        ),
+        (
+            '[entry]\nkind = "class"',
+            'line 3: entry.class: kind = "class" needs the name of the class',
+        ),
+        (
+            '[entry]\nkind = "class"\nclass = "a"',
+            "penalties.no_show: uploaded bots wait for a runner",
+        ),
+        ("[entry]\nuploads = 2", 'line 4: entry.uploads: this belongs to kind = "class"'),
+        (
+            '[[grades]]\nname = "A"\nagainst = "house:x"\nscore = 0.5',
+            "line 5: grades[0].against: 'house:x' is not one of [[entrants]]; there are: none",
         ),
         ('[entry]\npassword = "x"', 'line 4: entry.password: kind = "open" has no password'),
         (

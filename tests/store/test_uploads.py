@@ -4,11 +4,21 @@ from functools import partial
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from botdrome.contest.document import document_from
 from botdrome.store import uploads
+from botdrome.store.contest_journal import ContestJournal, ContestState
 from botdrome.store.entries import BotEntry, ClassEntry, Participant, RefusedUpload, Wanted
 from botdrome.store.store import Store, keep_archive
-from botdrome.store.uploads import DAY, KEPT_LOGS, MOST_ATTEMPTS, HostedLog, LeaseChanges
+from botdrome.store.uploads import (
+    DAY,
+    KEPT_LOGS,
+    MOST_ATTEMPTS,
+    HostedLog,
+    LeaseChanges,
+    UploadLimit,
+)
 from tests.store.entries import a_match, an_end, play
 
 pytestmark = pytest.mark.anyio
@@ -25,9 +35,15 @@ async def bot(store: Store, name: str = "ada", owner: str = "") -> str:
     return name
 
 
+def limited(most: int, now: int = NOW) -> list[UploadLimit]:
+    return [UploadLimit(most, now - DAY, "within 24 hours")]
+
+
 async def add(store: Store, name: str, now: int = NOW, most: int = 10) -> int:
     await keep_archive(store.source, "digest", b"abc")
-    number = await enter(store, uploads.add_upload, name, "v", ("digest", 3), now, most)
+    number = await enter(
+        store, uploads.add_upload, name, "v", ("digest", 3), now, limited(most, now)
+    )
     assert isinstance(number, int)
     return number
 
@@ -214,8 +230,51 @@ async def test_uploads_of_an_owner_within_a_day_are_limited(store: Store) -> Non
     assert await add(store, ada, NOW + DAY, most=2) == 2
 
 
+async def test_the_versions_of_a_contest_play_until_it_is_over(store: Store) -> None:
+    await store.classes.create(ClassEntry("maths", "maths", "secret", LATER, NOW))
+    await store.classes.join(Participant("token", "maths", "lovelace", NOW), 9)
+    await bot(store, "ada", "lovelace @ maths")
+    await accepted(store, "ada")
+    journal = ContestJournal(store)
+    for name in ("one", "two"):
+        await journal.create(document_from({"name": name, "game": "gomoku"}), "operator")
+    of_game = UploadLimit(1, 0, "for it", "gomoku")
+    assert await store.uploads.reached("ada", of_game)
+    assert not await store.uploads.reached("ada", replace(of_game, game="bumblebots"))
+    entry = uploads.Entry("one", "maths", "gomoku", NOW, None)
+    assert await enter(store, uploads.freeze, replace(entry, deadline=NOW - 1)) == []
+    for of_two in (replace(entry, contest="two"), entry):
+        assert await enter(store, uploads.freeze, of_two) == ["ada"]
+    number = await add(store, "ada", NOW + 1)
+    with pytest.raises(RefusedUpload, match="1 upload of the class must be checked first"):
+        await enter(store, uploads.freeze, replace(entry, deadline=NOW + 1))
+    await beat(store, "checker", checks=("c",))
+    await enter(store, uploads.report, "c", True, "fine", NOW)
+    assert await store.uploads.accepted(["ada", "bob"]) == {"ada"}
+    steps: list[tuple[dict[str, ContestState], str | None, int]] = [
+        ({}, None, number),
+        ({"one": "running", "two": "running"}, "one", 1),
+        ({"one": "over"}, "two", 1),
+        ({"two": "over"}, None, number),
+    ]
+    for changes, contest, version in steps:
+        for changed, state in changes.items():
+            await journal.change_state(changed, state, "operator")
+        (given,) = (await beat(store, bots=("p",))).given
+        assert (given.contest, given.number) == (contest, version)
+        if contest is not None:
+            await enter(store, uploads.pause, "ada", "its author is tired")
+        assert (await beat(store, held=("p",))).kept == {"p": False}
+        await enter(store, uploads.pause, "ada", "")
+        assert (await beat(store)).ended == ["ada"]
+    frozen = await store.uploads.frozen("one")
+    assert [(one.bot, one.owner, one.number) for one in frozen] == [("ada", "lovelace @ maths", 1)]
+    with pytest.raises(RefusedUpload, match="plays in the contest 'one', so it stays"):
+        await enter(store, uploads.delete_upload, "ada", 1)
+
+
 async def test_no_archive_remains_of_a_refused_version(store: Store) -> None:
-    ada, values = await bot(store), ("v", ("new", 3), NOW, 1)
+    ada, values = await bot(store), ("v", ("new", 3), NOW, limited(1))
     await add(store, ada)
     await keep_archive(store.source, "new", b"new")
     with pytest.raises(RefusedUpload, match="within 24 hours"):

@@ -88,6 +88,8 @@ COMMANDS: dict[str, Rows] = {
                 "rename": ("Rename a participant.", "classes"),
                 "merge": ("Make two participants one.", "classes"),
                 "remove": ("Remove a participant.", "classes"),
+                "grades": ("Write the grades of an assignment as CSV.", "classes"),
+                "uploads": ("Write the uploads of an assignment as a zip archive.", "classes"),
                 "close": ("Let nobody join or register bots any more.", "classes"),
                 "delete": ("Delete a class with its participants.", "classes"),
             },

@@ -1,7 +1,10 @@
 """`botdrome class`: classes on a server, for their organisers and their participants."""
 
 from functools import partial
+from io import BytesIO
+from pathlib import Path
 from typing import Annotated, Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from typer import Argument, Option
 
@@ -16,6 +19,7 @@ from botdrome.games.reading import plural
 class_command = partial(command, ServerProblem, UnusableTokens)
 Name = Annotated[str, Argument(metavar="CLASS", help="The name of the class.")]
 Participant = Annotated[str, Argument(help="The name of a participant.")]
+Contest = Annotated[str, Argument(help="The name of the contest.")]
 Hours = Annotated[
     float | None, Option(help="Hours until the join code expires. \\[default: the server's, 24]")
 ]
@@ -121,6 +125,43 @@ def delete(name: Name, server: OperatorServer = OPERATOR) -> None:
     note(f"The class {name} is deleted.")
 
 
+@class_command()
+def grades(
+    contest: Contest,
+    output: Annotated[
+        Path | None, Option("-o", "--output", metavar="FILE", help="\\[default: the terminal]")
+    ] = None,
+    server: OperatorServer = OPERATOR,
+) -> None:
+    """Write the grades of a contest of a class as CSV, also those who have not uploaded."""
+    table = server.download(f"operator/class-grades/{segment(contest)}")
+    if output is None:
+        say(table.decode().replace("\r\n", "\n").strip())
+    else:
+        output.write_bytes(table)
+
+
+@class_command()
+def uploads(
+    contest: Contest,
+    output: Annotated[
+        Path | None, Option("-o", "--output", metavar="FILE", help="\\[default: CONTEST.zip]")
+    ] = None,
+    server: OperatorServer = OPERATOR,
+) -> None:
+    """Write the versions that play in a contest of a class as a zip archive: the deadline's, in a
+    folder for each bot.
+    """
+    data = server.download(f"operator/class-uploads/{segment(contest)}")
+    file = output or Path(f"{contest}.zip")
+    with ZipFile(BytesIO(data)) as archives, ZipFile(file, "w", ZIP_DEFLATED) as target:
+        for name in archives.namelist():
+            with ZipFile(archives.open(name)) as archive:
+                for path in archive.namelist():
+                    target.writestr(f"{name.removesuffix('.zip')}/{path}", archive.read(path))
+        note(f"{file} has {plural(len(archives.namelist()), 'version')}.")
+
+
 def _path(name: str) -> str:
     return f"{CLASSES}/{segment(name)}"
 
@@ -143,5 +184,6 @@ def _tell(server: OperatorServer, found: dict[str, Any], json: bool = False) -> 
     say(f"join code: {found['code']}, {state}")
     say(f"to join: {url}/{JOIN} or botdrome class join {found['code']} --server {url}")
     for one in members:
-        say(shown(f"  {one['name']}: {', '.join(one['bots']) or 'no bots yet'}"))
+        bots = [bot + " (uploaded)" * (bot in one["uploaded"]) for bot in one["bots"]]
+        say(shown(f"  {one['name']}: {', '.join(bots) or 'no bots yet'}"))
     return None

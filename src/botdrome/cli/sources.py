@@ -81,6 +81,9 @@ class OperatorServer(RestServer):
         """Raise CommandError if there is no token."""
         return self.get(path, needed_token(self._token), body, method)
 
+    def download(self, path: str) -> bytes:
+        return self.file(path, needed_token(self._token))
+
 
 def operator_server(server: Server = LOCAL, token: OperatorToken = "") -> OperatorServer:
     return OperatorServer(server, token)

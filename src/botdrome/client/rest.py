@@ -88,6 +88,9 @@ class RestServer:
         """Return the match file of a match that is over."""
         return self._read(f"matches/{segment(match)}/record", None, None)
 
+    def file(self, path: str, token: str) -> bytes:
+        return self._read(path, token, None)
+
     def lines(self, path: str, token: str) -> list[dict[str, Any]]:
         """Return an answer in JSON lines."""
         return [json.loads(line) for line in self._read(path, token, None).splitlines()]

@@ -67,9 +67,11 @@ def problems_of(document: "ContestDocument") -> Iterator[str]:
     yield from _large_values(document)
     yield from _format_problems(document)
     yield from _entry_problems(document)
+    yield from _class_problems(document)
     yield from _clock_problems(document)
     yield from _moment_problems(document)
     yield from _entrant_problems(document)
+    yield from _grade_problems(document)
 
 
 def _large_values(document: "ContestDocument") -> Iterator[str]:
@@ -155,6 +157,23 @@ def _entry_problems(document: "ContestDocument") -> Iterator[str]:
     )
 
 
+def _class_problems(document: "ContestDocument") -> Iterator[str]:
+    entry = document.entry
+    if entry.kind == "class" and not entry.class_:
+        yield (
+            'entry.class: kind = "class" needs the name of the class; for example class = "Robots '
+            '2026"'
+        )
+    if entry.kind == "class" and document.penalties.no_show != "wait":
+        yield (
+            "penalties.no_show: uploaded bots wait for a runner, and must not lose by it; use "
+            'no_show = "wait"'
+        )
+    for key in ("class_", "uploads"):
+        if entry.kind != "class" and getattr(entry, key):
+            yield f'entry.{key.strip("_")}: this belongs to kind = "class"; leave it out'
+
+
 def _clock_problems(document: "ContestDocument") -> Iterator[str]:
     clock = document.clock
     if (clock.control or clock.bank) and CATALOGUE[document.game].terms.pace.beat:
@@ -209,6 +228,17 @@ def _entrant_problems(document: "ContestDocument") -> Iterator[str]:
         )
 
 
+def _grade_problems(document: "ContestDocument") -> Iterator[str]:
+    names = [entrant.name or entrant.bot for entrant in document.entrants]
+    for number, grade in enumerate(document.grades):
+        if grade.against not in names:
+            known = ", ".join(names) or "none"
+            yield (
+                f"grades[{number}].against: {grade.against!r} is not one of [[entrants]]; there "
+                f"are: {known}"
+            )
+
+
 def _twice(names: Iterable[str]) -> list[str]:
     return [name for name, times in Counter(names).items() if times > 1]
 
@@ -245,7 +275,9 @@ KEYS: dict[str, tuple[str, str]] = {
         'tie_breaks = ["direct", "wins"]',
     ),
     "entry": ("a table", 'entry = {kind = "open"}'),
-    "entry.kind": ("open, list or password", 'kind = "open"'),
+    "entry.kind": ("open, list, password or class", 'kind = "open"'),
+    "entry.class": ("the name of a class", 'class = "Robots 2026"'),
+    "entry.uploads": ("a whole number of at least 1", "uploads = 20"),
     "entry.bots": ("a list of names", 'bots = ["alpha", "beta"]'),
     "entry.password": ("text", 'password = "autumn leaves"'),
     "entry.per_owner": ("a whole number of at least 1", "per_owner = 2"),
@@ -260,6 +292,11 @@ KEYS: dict[str, tuple[str, str]] = {
     "penalties.no_show": ("forfeit, skip or wait", 'no_show = "forfeit"'),
     "penalties.wait": ("seconds, at least 0", "wait = 60.0"),
     "penalties.withdraw_after": ("a whole number of at least 1", "withdraw_after = 3"),
+    "grades": ("tables", 'grades = [{name = "A", against = "house:random", score = 0.55}]'),
+    "grades.name": ("text", 'name = "A"'),
+    "grades.against": ("the name of an entrant of the document", 'against = "house:random"'),
+    "grades.score": ("a share of the points above 0, at most 1", "score = 0.55"),
+    "hidden": ("a list of options and entrants", 'hidden = ["options", "entrants"]'),
     "entrants": ("tables", 'entrants = [{bot = "house:random"}]'),
     "entrants.bot": ("a bot", 'bot = "house:random"'),
     "entrants.name": ("text", 'name = "alpha"'),
@@ -401,7 +438,11 @@ class BadDocument(ValueError):
 
 
 class DocumentPart(
-    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"format_": "format"}
+    Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    rename={"format_": "format", "class_": "class"},
 ):
     """A table of the document."""
 
@@ -410,8 +451,11 @@ class EntryRules(DocumentPart, frozen=True):
     """Which bots may enter."""
 
     kind: Annotated[
-        Literal["open", "list", "password"],
-        Meta(description="open: any registered bot; list: those in `bots`"),
+        Literal["open", "list", "password", "class"],
+        Meta(
+            description="open: any registered bot; list: those in `bots`; class: the bots that "
+            "participants of `class` have uploaded until the start"
+        ),
     ] = "open"
     bots: Annotated[
         tuple[str, ...], Meta(description="the bots that may enter, if kind is list")
@@ -419,6 +463,11 @@ class EntryRules(DocumentPart, frozen=True):
     password: Annotated[
         str, Meta(description="the word that entrants must know, if kind is password")
     ] = ""
+    class_: Annotated[str, Meta(description="the name of a class, if kind is class")] = ""
+    uploads: Annotated[
+        Positive | None,
+        Meta(description="versions that a participant may upload after the contest was created"),
+    ] = None
     per_owner: Annotated[
         Positive | None, Meta(description="the largest number of bots of one owner")
     ] = None
@@ -476,6 +525,17 @@ class OfflineEntrant(DocumentPart, frozen=True):
     ]
     name: str = ""
     owner: str = ""
+
+
+class Grade(DocumentPart, frozen=True):
+    """A grade, and what a bot must reach for it."""
+
+    name: str
+    against: Annotated[str, Meta(description="the entrant of the document that it plays against")]
+    score: Annotated[
+        float,
+        Meta(gt=0, le=1, description="what the 95 % interval of its share of the points is above"),
+    ]
 
 
 class ContestDocument(DocumentPart, frozen=True):
@@ -544,6 +604,13 @@ class ContestDocument(DocumentPart, frozen=True):
     clock: ClockRules = ClockRules()
     penalties: Penalties = Penalties()
     entrants: tuple[OfflineEntrant, ...] = ()
+    grades: Annotated[
+        tuple[Grade, ...], Meta(description="the best first; a bot gets the first that it reaches")
+    ] = ()
+    hidden: Annotated[
+        tuple[Literal["options", "entrants"], ...],
+        Meta(description="what is shown only after the start"),
+    ] = ()
 
     @property
     def seats(self) -> int:

@@ -270,15 +270,20 @@ class Runner:
         try:
             entrant = await self._retried(lease, self._built)
             wish = JoinWish(
-                lease.game, lease.bot, lease.credential, version=lease.version, ladder=True
-            )
+                lease.game, lease.bot, lease.credential, lease.contest or None,
+                version=lease.version, ladder=not lease.contest,
+            )  # fmt: skip
             bot = work.bot = HostedBot(self, lease, entrant)
-            work.join = Join(self._rest.url, wish, bot.player, bot, pauses=PAUSES)
-            await work.join.run()
+            again = True
+            while again:
+                work.join = Join(self._rest.url, wish, bot.player, bot, pauses=PAUSES)
+                again = await self._fails_in_contest(work.join, lease)
         except (KeepsFailing, BuildFailed, CannotStart) as problem:
             fault = f"; last: {work.bot.fault}" if work.bot and work.bot.fault else ""
             why = self._without_folder(f"{problem}{fault}", lease)
             log.warning("paused", bot=lease.bot, why=why)
+            if lease.contest:
+                return await asyncio.sleep(LATER)  # then any runner tries again
             with suppress(ServerProblem):  # then the lease has ended
                 await self._ask("runner/pauses", lease.credential, {"why": end_of(why)})
         except Unwelcome as problem:
@@ -287,6 +292,18 @@ class Runner:
         finally:
             if work.bot:
                 asyncio.get_running_loop().run_in_executor(None, close_idle, work.bot.entrant)
+
+    async def _fails_in_contest(self, join: Join, lease: Lease) -> bool:
+        """Let a bot play. Return True if it keeps failing in a contest, which goes on: each failure
+        is a loss.
+        """
+        try:
+            await join.run()
+        except KeepsFailing:
+            if not lease.contest:
+                raise
+            return True
+        return False
 
     def player(self, entrant: str, lease: Lease) -> RemotePlayer:
         row = CATALOGUE[lease.game]

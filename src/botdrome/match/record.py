@@ -7,7 +7,7 @@ that a replay finds the first line that differs.
 
 import hashlib
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import islice
 from typing import Any
@@ -186,6 +186,16 @@ def _end(match: Match, digest: "hashlib._Hash") -> bytes:
     result = ENCODER.encode_lines([LastLine(result=match.result)])
     digest.update(result)
     return result + ENCODER.encode_lines([LastLine(digest="sha256:" + digest.hexdigest())])
+
+
+def renamed(data: bytes, names: Mapping[str, str]) -> bytes:
+    """Return the file of a match that is over with other names of players."""
+    head, *lines, _ = data.splitlines(keepends=True)
+    setup = _setup(head)
+    others = tuple(names.get(name, name) for name in setup.names)
+    text = ENCODER.encode_lines([msgspec.structs.replace(setup, names=others)]) + b"".join(lines)
+    digest = "sha256:" + hashlib.sha256(text).hexdigest()
+    return text + ENCODER.encode_lines([LastLine(digest=digest)])
 
 
 # Reading.

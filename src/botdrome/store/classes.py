@@ -12,16 +12,22 @@ from msgspec.structs import astuple, replace
 
 from botdrome.games.reading import plural
 from botdrome.store.changes import Change, Insert, Plan, Run, register
-from botdrome.store.entries import BotEntry, ClassEntry, ClassRefusal, Participant, UnknownClass
+from botdrome.store.entries import (
+    AT,
+    BotEntry,
+    ClassEntry,
+    ClassRefusal,
+    Participant,
+    UnknownClass,
+)
 from botdrome.store.entries import likeness as seen
 from botdrome.store.queries import BOT
 from botdrome.store.rows import Fetch, bot_entry, bot_row, key, whole
 from botdrome.store.schema import COLUMNS
+from botdrome.store.uploads import forget_uploads
 
 DELETED = "deleted"
 """In place of the name of a participant that was removed."""
-AT = " @ "
-"""Between the name of a participant and that of its class."""
 CLASS, PARTICIPANT = (", ".join(COLUMNS[table]) for table in ("classes", "participants"))
 CLASSES = f"SELECT {CLASS} FROM classes ORDER BY created DESC, name"
 CLASS_CALLED = f"SELECT {CLASS} FROM classes WHERE name = :name"
@@ -213,16 +219,22 @@ def _remove(name: str, old: str) -> Plan[Names]:
     _check_present(old, (yield from _held(name)), name)
     yield Run(REMOVE, {"name": name, "old": old})
     owner = owner_in(name, DELETED)
-    rows = yield Run(RETIRE_BOTS, {"old": [owner_in(name, old)], "new": owner})
+    return (yield from _retired([owner_in(name, old)], owner))
+
+
+def _retired(owners: list[str], new: str) -> Plan[Names]:
+    """Give the bots of these owners away, without their tokens, URLs, uploads and logs."""
+    rows = yield Run(RETIRE_BOTS, {"old": owners, "new": new})
+    yield from forget_uploads([row[0] for row in rows])
     return [whole(*row) for row in rows]
 
 
 def _delete(name: str) -> Plan[Names]:
     people = yield from _held(name)
     owners = [owner_in(name, one) for one in (DELETED, *people)]
-    rows = yield Run(RETIRE_BOTS, {"old": owners, "new": DELETED})
+    bots = yield from _retired(owners, DELETED)
     yield Run(DELETE, {"name": name})
-    return [whole(*row) for row in rows]
+    return bots
 
 
 def check_open(entry: ClassEntry) -> None:

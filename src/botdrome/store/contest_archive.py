@@ -7,7 +7,7 @@ in it.
 import hashlib
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
@@ -20,11 +20,13 @@ from botdrome.catalogue import CATALOGUE, restored
 from botdrome.contest.block_counts import contest_ratings
 from botdrome.contest.document import BadDocument, ContestDocument, check_document, stored_document
 from botdrome.contest.formats.format import Entrant, Fixture, FixtureResult, StandingsLine
+from botdrome.contest.grades import GradedEntrant, graded
 from botdrome.contest.progress import ContestProgress, fixture_result, match_seed, unplayed
 from botdrome.games.options import options_in, with_options
 from botdrome.games.reading import UNREADABLE
-from botdrome.match.record import BadRecord, fingerprint, replay_match, seed_text
+from botdrome.match.record import BadRecord, fingerprint, renamed, replay_match, seed_text
 from botdrome.match.terms import offline
+from botdrome.store.classes import DELETED
 from botdrome.store.contest_journal import (
     ALL_PLAYED,
     ARENA,
@@ -34,6 +36,7 @@ from botdrome.store.contest_journal import (
     LogLine,
     StoredContest,
 )
+from botdrome.store.entries import AT
 from botdrome.store.store import StoreReader
 
 VERSION = 1
@@ -46,6 +49,8 @@ TABLES = (
     "ratings.json",
     "log.json",
 )
+GRADES = "grades.json"
+"""Only if the document has grades."""
 BEGINNING_OF_TIME = (1980, 1, 1, 0, 0, 0)
 """The time of all files, the earliest that a zip file can have."""
 
@@ -119,7 +124,8 @@ def archived(contest: StoredContest) -> ArchivedContest:
 
 
 async def write_archive(store: StoreReader, name: str, file: Path) -> int:
-    """Write the archive of a contest, and return the number of its matches.
+    """Write the archive of a contest, and return the number of its matches. Bots of participants
+    that were removed from their class get other names, also in match files.
 
     Raise UnknownContest if there is no such contest, ContestRefusal if its secret must not be
     published yet.
@@ -130,7 +136,8 @@ async def write_archive(store: StoreReader, name: str, file: Path) -> int:
             f"the contest is {contest.entry.state}; until it is over, its archive would reveal "
             "hidden draws"
         )
-    tables, sums = archived(contest), dict[str, str]()
+    names = await _deleted_names(store, contest)
+    tables, sums = archived(_without(contest, names)), dict[str, str]()
     part = file.with_name(file.name + ".part")
     with ZipFile(part, "w") as archive:
 
@@ -140,13 +147,50 @@ async def write_archive(store: StoreReader, name: str, file: Path) -> int:
 
         for member in TABLES:
             put(member, _as_json(getattr(tables, member.removesuffix(".json"))))
+        if contest.entry.document.grades:
+            progress = ContestProgress(tables.document, tables.entrants, tables.results)
+            put(GRADES, _as_json(graded(progress)))
         matches = [(key, result.match) for key, result in tables.results.items() if result.match]
         for key, match in matches:
-            put(record_name(key), await _record(store, key, match))
+            record = await _record(store, key, match)
+            put(record_name(key), renamed(record, names) if names else record)
         manifest = Manifest(VERSION, name, contest.entry.state, contest.entry.secret, sums)
         _write(archive, MANIFEST, _as_json(manifest))
     part.replace(file)
     return len(matches)
+
+
+async def _deleted_names(store: StoreReader, contest: StoredContest) -> dict[str, str]:
+    """Return other names for the bots of participants that were removed from their class."""
+    names = dict[str, str]()
+    for number, entrant in enumerate(contest.entrants, 1):
+        bot = await store.bot(entrant.name) if AT in entrant.owner else None
+        if bot is not None and bot.owner.partition(AT)[0] == DELETED:
+            names[entrant.name] = f"{DELETED}-{number}"
+    return names
+
+
+def _without(contest: StoredContest, names: Mapping[str, str]) -> StoredContest:
+    """Return a contest in which bots have these names and no owner."""
+    if not names:
+        return contest
+    entrants = [
+        replace(one, name=names[one.name], owner=DELETED) if one.name in names else one
+        for one in contest.entrants
+    ]
+    document = contest.entry.document
+    champion = names.get(document.champion, document.champion)
+    entry = replace(contest.entry, document=replace(document, champion=champion))
+    words = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
+
+    def hidden(text: str) -> str:
+        return words.sub(lambda found: names[found[0]], text)
+
+    log = [
+        replace(line, author=hidden(line.author), detail=hidden(line.detail))
+        for line in contest.log
+    ]
+    return replace(contest, entry=entry, entrants=entrants, log=log)
 
 
 async def _record(store: StoreReader, key: str, match: str) -> bytes:
@@ -217,7 +261,7 @@ def _check(
     _same(
         MANIFEST,
         "match files",
-        sorted(set(manifest.files) - set(TABLES)),
+        sorted(set(manifest.files) - {*TABLES, GRADES}),
         sorted(map(record_name, played)),
     )
     for number, (key, fixture) in enumerate(progress.fixtures.items(), 1):
@@ -225,6 +269,8 @@ def _check(
             _check_fixture(archive, manifest, tables.document, progress, fixture)
         watch(number, len(progress.fixtures))
     _check_standings(tables, progress)
+    grades = archive.read(GRADES) if GRADES in manifest.files else b"[]"
+    _same(GRADES, "grades", _decoded(grades, GRADES, list[GradedEntrant]), graded(progress))
     return manifest, tables
 
 
@@ -235,7 +281,9 @@ def _check_members(archive: ZipFile, size: int) -> None:
     members = archive.infolist()
     names = [member.filename for member in members]
     for member in members:
-        if member.filename not in (MANIFEST, *TABLES) and not RECORD.fullmatch(member.filename):
+        if member.filename not in (MANIFEST, *TABLES, GRADES) and not RECORD.fullmatch(
+            member.filename
+        ):
             raise ArchiveDifference(f"{member.filename!r} does not belong into an archive")
         if member.file_size > LARGEST_FILE:
             raise ArchiveDifference(

@@ -97,6 +97,10 @@ class ContestRefusal(ValueError):
     """
 
 
+class StillChecked(ContestRefusal):
+    """Uploads of a class must be checked before their contest starts."""
+
+
 class ContestEntry(Struct, frozen=True):
     """A contest without its entrants, results and log."""
 

@@ -149,6 +149,10 @@ class MatchEntry(Struct, frozen=True):
         return self.versions[player] if self.versions else ""
 
 
+AT = " @ "
+"""Between the name of a participant and that of its class, in the owner of its bots."""
+
+
 class ClassEntry(Struct, frozen=True):
     """A class, without its participants."""
 

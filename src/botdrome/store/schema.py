@@ -83,6 +83,15 @@ CREATE TABLE contest_log (
 """
 """Contests with a document. An import brings entrants and results before their contest. A result
 that was annulled is an empty object, so that no import brings the old one back."""
+ASSIGNMENTS = """
+CREATE TABLE frozen (
+    contest SMALL NOT NULL, bot SMALL NOT NULL, number INTEGER NOT NULL,
+    PRIMARY KEY (contest, bot)
+);
+CREATE INDEX frozen_by_bot ON frozen (bot);
+ALTER TABLE uploads ADD COLUMN contest SMALL;
+"""
+"""The versions that play in contests of classes. A lease may be for one of these contests."""
 MOVED = {
     "contests": "name, NOTED_GAME, NOTED_STATE, NOTED_CREATED, value",
     "contest_entrants": "CAST(name AS INTEGER), value",
@@ -116,6 +125,7 @@ MIGRATIONS = {
     "hosting": f"{HOSTING}ALTER TABLE bots ADD COLUMN hosted TEXT;",
     "contests": CONTESTS + "".join(_moved(*one) for one in MOVED.items()),
     "void": f"ALTER TABLE matches ADD COLUMN void TEXT;{VOID}",
+    "assignments": ASSIGNMENTS,
 }
 """Each later version, and the statements that lead to it from the one before."""
 
@@ -169,7 +179,7 @@ CREATE TABLE nodes (
 );
 CREATE UNIQUE INDEX nodes_by_epoch ON nodes (name, epoch);
 CREATE TABLE homes (key SMALL NOT NULL, node SMALL NOT NULL, PRIMARY KEY (key));
-{LEADERBOARDS}{EVALUATIONS}{CLASSES}{HOSTING}{VOID}{CONTESTS}"""
+{LEADERBOARDS}{EVALUATIONS}{CLASSES}{HOSTING}{VOID}{CONTESTS}{ASSIGNMENTS}"""
 """The newest version. `nodes_by_epoch` lets FOR KEY SHARE block a new epoch, and no beat."""
 
 WORDS: dict[Dialect, dict[str, str]] = {

@@ -3,16 +3,20 @@
 A runner gets a version under a lease, to check it or to play it. The row of the version keeps the
 hash of the lease's credential and its end. While a version that plays has a lease, or should have
 one, `bots.hosted` says so, because logins read it.
+
+A contest of a class freezes a version of each bot. Until the contest is over, this version plays,
+under leases for the contest; the active one does not.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 
+from botdrome.games.reading import plural
 from botdrome.store.changes import LockUploads, Plan, Run
-from botdrome.store.classes import AT
-from botdrome.store.entries import Epoch, RefusedUpload
+from botdrome.store.entries import AT, Epoch, RefusedUpload
 from botdrome.store.rows import Fetch, plain
 
 State = Literal["waiting", "accepted", "rejected", "deleted"]
@@ -24,7 +28,8 @@ KEPT_LOGS = 50
 KEEP_ARCHIVE = "INSERT INTO archives (hash, data) VALUES (:hash, :data) ON CONFLICT DO NOTHING"
 
 _COLUMNS = (
-    "bot, number, version, hash, size, uploaded, state, report, active, paused, runner, lease"
+    "bot, number, version, hash, size, uploaded, state, report, active, paused, runner, lease, "
+    "contest"
 )
 _OF_BOT = f"SELECT {_COLUMNS} FROM uploads WHERE bot = :bot ORDER BY number DESC"
 _LEASED = f"SELECT {_COLUMNS} FROM uploads WHERE lease = :lease AND until > :now"
@@ -32,9 +37,10 @@ _ARCHIVE = """SELECT data FROM archives JOIN uploads ON uploads.hash = archives.
     WHERE lease = :lease AND until > :now"""
 _LOGS = "SELECT match, version, written, fault, log FROM bot_logs WHERE bot = :bot"
 _BUSY = "SELECT runner, count(*) FROM uploads WHERE lease IS NOT NULL GROUP BY runner"
-_OF_TODAY = f"""SELECT count(*) FROM uploads WHERE uploaded > :since AND bot IN (SELECT name
-    FROM bots WHERE name = :bot OR owner IN (SELECT owner FROM bots JOIN participants
-    ON owner = participants.name || '{AT}' || class_name WHERE bots.name = :bot))"""
+_SINCE = f"""SELECT count(*) FROM uploads WHERE uploaded > :since AND bot IN (SELECT name
+    FROM bots WHERE (:game = '' OR game = :game) AND (name = :bot OR owner IN (SELECT owner
+    FROM bots JOIN participants ON owner = participants.name || '{AT}' || class_name
+    WHERE bots.name = :bot)))"""
 """All bots of a participant count together. Other owners are not proven: their bots count alone."""
 _IS_STORED = "SELECT count(*) FROM archives WHERE hash = :hash"
 _LAST = "SELECT coalesce(max(number), 0) FROM uploads WHERE bot = :bot"
@@ -56,17 +62,26 @@ _MAKE_VOID = """UPDATE matches SET void = :why WHERE void IS NULL AND contest IS
     RETURNING id"""
 """The matches of a bot that its runner has left: it sends a log of each match that it ends, also
 if the bot crashes."""
+_DUE = """(SELECT min(contest) FROM frozen JOIN contests ON contests.name = contest
+    WHERE frozen.bot = uploads.bot AND contests.state IN ('running', 'paused'))"""
+"""The contest in which a bot plays now. All bots take the same order, so that none waits in one for
+another that waits in another one."""
+_SHOULD_PLAY = f"""{_PLAYABLE} AND CASE WHEN {_DUE} IS NULL THEN active AND paused = ''
+    ELSE number = (SELECT frozen.number FROM frozen
+    WHERE frozen.bot = uploads.bot AND frozen.contest = {_DUE}) END"""
 _RENEW = f"""UPDATE uploads SET until = :until WHERE runner = :runner AND lease IN :held
-    RETURNING lease, state = 'accepted' AND NOT (active AND paused = '' AND {_PLAYABLE})"""
+    RETURNING lease, state = 'accepted'
+    AND NOT ({_SHOULD_PLAY} AND coalesce(contest, '') = coalesce({_DUE}, ''))"""
 _GIVE_UP = f"""UPDATE uploads SET state = 'rejected', report = :report
     WHERE state = 'waiting' AND lease IS NULL AND attempts >= {MOST_ATTEMPTS}"""
 _TO_CHECK = """SELECT bot, number FROM uploads WHERE state = 'waiting' AND lease IS NULL
     ORDER BY uploaded LIMIT :most"""
-_TO_PLAY = f"""SELECT bot, number FROM uploads WHERE active AND paused = '' AND {_PLAYABLE}
+_TO_PLAY = f"""SELECT bot, number FROM uploads WHERE {_SHOULD_PLAY} AND state = 'accepted'
     AND bot NOT IN
     (SELECT bot FROM uploads WHERE lease IS NOT NULL AND state = 'accepted')
-    ORDER BY uploaded LIMIT :most"""
+    ORDER BY {_DUE} IS NULL, uploaded LIMIT :most"""
 _LEASE = f"""UPDATE uploads SET lease = :lease, runner = :runner, until = :until,
+    contest = CASE WHEN state = 'accepted' THEN {_DUE} END,
     attempts = attempts + 1 WHERE bot = :bot AND number = :number AND lease IS NULL
     RETURNING {_COLUMNS}"""
 _REPORT = """UPDATE uploads SET state = :state, report = :report, lease = NULL, runner = NULL
@@ -85,11 +100,32 @@ _DELETE_ARCHIVE = """DELETE FROM archives WHERE hash = :hash AND NOT EXISTS
     (SELECT 1 FROM uploads WHERE hash = :hash AND state <> 'deleted')"""
 _HOSTED = """UPDATE bots SET hosted = coalesce((SELECT max(lease) FROM uploads
     WHERE bot = :bot AND state = 'accepted'), (SELECT max(paused) FROM uploads
-    WHERE bot = :bot AND active AND paused = '')) WHERE name = :bot"""
+    WHERE bot = :bot AND active AND paused = ''), (SELECT min('') FROM frozen
+    JOIN contests ON contests.name = contest
+    WHERE bot = :bot AND contests.state <> 'over')) WHERE name = :bot"""
 _LOG = """INSERT INTO bot_logs (bot, written, match, version, fault, log)
     VALUES (:bot, :now, :match, :version, :fault, :log) ON CONFLICT DO NOTHING"""
 _FORGET_LOGS = """DELETE FROM bot_logs WHERE bot = :bot AND written NOT IN
     (SELECT written FROM bot_logs WHERE bot = :bot ORDER BY written DESC LIMIT :most)"""
+
+
+_ACCEPTED = "SELECT DISTINCT bot FROM uploads WHERE state = 'accepted' AND bot IN :bots"
+_FORGET = """UPDATE uploads SET state = 'deleted', report = '', paused = '', active = false,
+    lease = NULL, runner = NULL WHERE bot IN :bots RETURNING hash"""
+_FORGET_MORE = [f"DELETE FROM {table} WHERE bot IN :bots" for table in ("bot_logs", "frozen")]
+_OF_ENTRANTS = f"""FROM uploads JOIN bots ON bots.name = uploads.bot
+    WHERE uploaded <= :deadline AND game = :game AND token_hash IS NOT NULL AND url IS NULL
+    AND owner IN (SELECT name || '{AT}' || class_name FROM participants
+    WHERE class_name = :class_name)"""
+_UNCHECKED = f"SELECT count(*) {_OF_ENTRANTS} AND state = 'waiting'"
+_NEWEST = f"""SELECT bot, owner, number, uploaded {_OF_ENTRANTS} AND state = 'accepted'
+    ORDER BY active DESC, number DESC"""
+_FREEZE = "INSERT INTO frozen (contest, bot, number) VALUES (:contest, :bot, :number)"
+_FROZEN = """SELECT frozen.bot, owner, uploads.version, frozen.number, hash FROM frozen
+    JOIN uploads ON uploads.bot = frozen.bot AND uploads.number = frozen.number
+    JOIN bots ON bots.name = frozen.bot WHERE frozen.contest = :contest ORDER BY frozen.bot"""
+_ARCHIVE_OF = "SELECT data FROM archives WHERE hash = :hash"
+_KEPT_FOR = "SELECT min(contest) FROM frozen WHERE bot = :bot AND number = :number"
 
 
 class Upload(Struct, frozen=True):
@@ -112,6 +148,29 @@ class Upload(Struct, frozen=True):
     runner: str | None
     lease: str | None
     """The hash of the credential of its lease; None: no runner has it."""
+    contest: str | None
+    """The contest of its latest lease; None: that was for any match."""
+
+
+class FrozenVersion(Struct, frozen=True):
+    """The version of a bot that plays in a contest."""
+
+    bot: str
+    owner: str
+    version: str
+    number: int
+    hash: str
+
+
+class UploadLimit(Struct, frozen=True):
+    """How many versions may be uploaded since a moment."""
+
+    most: int
+    since: Epoch
+    within: str
+    """Such as `within 24 hours`."""
+    game: str = ""
+    """Only bots of this game count; empty: of all games."""
 
 
 class HostedLog(Struct, frozen=True):
@@ -156,9 +215,20 @@ class Uploads:
         rows = await self._fetch(_ARCHIVE, {"lease": lease, "now": now})
         return bytes(rows[0][0]) if rows else None
 
-    async def since(self, bot: str, since: Epoch) -> int:
-        """Return how many uploads since then count for its limit."""
-        return int((await self._fetch(_OF_TODAY, {"bot": bot, "since": since}))[0][0])
+    async def reached(self, bot: str, limit: UploadLimit) -> bool:
+        rows = await self._fetch(_SINCE, _since(bot, limit))
+        return int(rows[0][0]) >= limit.most
+
+    async def frozen(self, contest: str) -> list[FrozenVersion]:
+        """Return the versions that play in a contest, by bot."""
+        return [FrozenVersion(*row) for row in await self._fetch(_FROZEN, {"contest": contest})]
+
+    async def archive_of(self, version: FrozenVersion) -> bytes:
+        return bytes((await self._fetch(_ARCHIVE_OF, {"hash": version.hash}))[0][0])
+
+    async def accepted(self, bots: Sequence[str]) -> set[str]:
+        """Return those of these bots that have an accepted version."""
+        return {row[0] for row in await self._fetch(_ACCEPTED, {"bots": bots})}
 
     async def logs(self, bot: str) -> list[HostedLog]:
         """Return the logs of its matches, the newest first."""
@@ -175,24 +245,28 @@ def _upload(row: Sequence[Any]) -> Upload:
     return Upload(**found | {"active": bool(found["active"])})
 
 
-def too_many(most: int) -> RefusedUpload:
-    return RefusedUpload(f"at most {most} versions may be uploaded within 24 hours")
+def _since(bot: str, limit: UploadLimit) -> dict[str, Any]:
+    return {"bot": bot, "since": limit.since, "game": limit.game}
+
+
+def too_many(limit: UploadLimit) -> RefusedUpload:
+    return RefusedUpload(f"at most {limit.most} versions may be uploaded {limit.within}")
 
 
 def add_upload(
-    bot: str, version: str, archive: tuple[str, int], now: Epoch, most: int
+    bot: str, version: str, archive: tuple[str, int], now: Epoch, limits: Sequence[UploadLimit]
 ) -> Plan[int]:
     """Add a version with the hash and size of its archive, and return its number.
 
-    Raise RefusedUpload if `most` were uploaded within a day; then the archive is deleted,
-    unless another version has it. So it may be gone when that version is added.
+    Raise RefusedUpload if a limit is reached; then the archive is deleted, unless another version
+    has it. So it may be gone when that version is added.
     """
     yield LockUploads()
     values, stored = {"bot": bot}, {"hash": archive[0]}
-    today = yield Run(_OF_TODAY, values | {"since": now - DAY})
-    if today[0][0] >= most:
-        yield Run(_DELETE_ARCHIVE, stored)
-        raise too_many(most)
+    for limit in limits:
+        if (yield Run(_SINCE, _since(bot, limit)))[0][0] >= limit.most:
+            yield Run(_DELETE_ARCHIVE, stored)
+            raise too_many(limit)
     if not (yield Run(_IS_STORED, stored))[0][0]:
         raise RefusedUpload("the archive was deleted meanwhile; upload it again")
     number = int((yield Run(_LAST, values))[0][0]) + 1
@@ -296,6 +370,8 @@ def delete_upload(bot: str, number: int) -> Plan[bool]:
     """
     yield LockUploads()
     which = {"bot": bot, "number": number}
+    if contest := (yield Run(_KEPT_FOR, which))[0][0]:
+        raise RefusedUpload(f"version {number} plays in the contest {contest!r}, so it stays")
     playing = yield Run(_IS_PLAYING, which)
     rows = yield Run(_DELETE, which)
     if not rows:
@@ -309,3 +385,52 @@ def add_log(bot: str, log: HostedLog) -> Plan[None]:
     values = {"match": log.match, "version": log.version, "fault": plain(log.fault)}
     yield Run(_LOG, values | {"bot": bot, "now": log.written, "log": plain(log.log)})
     yield Run(_FORGET_LOGS, {"bot": bot, "most": KEPT_LOGS})
+
+
+def forget_uploads(bots: Sequence[str]) -> Plan[None]:
+    """Delete the versions, archives, reports and logs of bots."""
+    yield LockUploads()
+    hashes = yield Run(_FORGET, {"bots": bots})
+    for row in hashes:
+        yield Run(_DELETE_ARCHIVE, {"hash": row[0]})
+    for statement in _FORGET_MORE:
+        yield Run(statement, {"bots": bots})
+    for bot in bots:
+        yield Run(_HOSTED, {"bot": bot})
+
+
+# Contests of classes.
+
+
+class Entry(Struct, frozen=True):
+    """Which versions play in a contest."""
+
+    contest: str
+    class_name: str
+    game: str
+    deadline: Epoch
+    most: int | None
+    """Bots of a participant, those uploaded latest; None: all."""
+
+
+def freeze(entry: Entry) -> Plan[list[str]]:
+    """Freeze a version of each bot of a class: the active one, or if it was uploaded after the
+    deadline, the newest before it. Return the bots.
+
+    Raise RefusedUpload if some were not checked yet.
+    """
+    yield LockUploads()
+    values = {"deadline": entry.deadline, "game": entry.game, "class_name": entry.class_name}
+    if count := (yield Run(_UNCHECKED, values))[0][0]:
+        raise RefusedUpload(f"{plural(count, 'upload')} of the class must be checked first")
+    yield Run("DELETE FROM frozen WHERE contest = :contest", {"contest": entry.contest})
+    bots = []
+    newest = {row[0]: row for row in reversed((yield Run(_NEWEST, values)))}
+    owned = Counter[str]()
+    for bot, owner, number, _ in sorted(newest.values(), key=lambda row: -row[3]):
+        owned[owner] += 1
+        if entry.most is None or owned[owner] <= entry.most:
+            bots.append(bot)
+            yield Run(_FREEZE, {"contest": entry.contest, "bot": bot, "number": number})
+            yield Run(_HOSTED, {"bot": bot})
+    return bots

@@ -44,6 +44,8 @@ class Lease(Struct, frozen=True, rename="camel"):
     to_check: bool
     """It is built and checked; otherwise it plays."""
     limits: UploadLimits
+    contest: str = ""
+    """It plays in this contest alone; empty: any match."""
 
 
 class RunnerNews(Struct, frozen=True):

@@ -55,8 +55,10 @@ class TestRunner:
         self.held: list[str] = []
 
     @classmethod
-    async def new(cls, house: RunningServer, name: str = "one") -> "TestRunner":
-        answer = await ask(house, "POST", "operator/runners", "operator", {"name": name})
+    async def new(
+        cls, house: RunningServer, name: str = "one", token: str = "operator"
+    ) -> "TestRunner":
+        answer = await ask(house, "POST", "operator/runners", token, {"name": name})
         return cls(house, answer["token"])
 
     async def beat(self, checks: int = 1, bots: int = 1) -> Any:

@@ -239,6 +239,8 @@ export interface ClassMember {
   /** A moment in UTC, as in ISO 8601. */
   joined: string;
   bots: string[];
+  /** Those of its bots that have an accepted version. */
+  uploaded: string[];
 }
 
 export interface ClassPlayer {
@@ -869,6 +871,7 @@ export interface Lease {
   hash: string;
   toCheck: boolean;
   limits: UploadLimits;
+  contest: string;
 }
 
 export interface LeasedArchive {

@@ -138,12 +138,12 @@ function Participants({ shown: { name, participants }, changed }: { shown: Class
     if (await order(name, question, (into) => ({ do: 'merge', participant, into }), `${participant} is merged.`)) changed();
   };
   const remove = async (participant: string) => {
-    const question = { title: `Remove ${participant}?`, words: 'Its token ends, and so do those of its bots. The class shows its results as those of “deleted”. This cannot be undone.', action: 'Remove' };
+    const question = { title: `Remove ${participant}?`, words: 'Its token ends, and so do those of its bots. Their uploads and logs are deleted. The class shows its results as those of “deleted”. This cannot be undone.', action: 'Remove' };
     if (await order(name, question, () => ({ do: 'remove', participant }), `${participant} is removed.`)) changed();
   };
   const columns: Column<ClassMember>[] = [
     { title: 'Participant', head: true, cell: (one) => <bdi>{one.name}</bdi> },
-    { title: 'Bots', cell: ({ bots }) => bots.map((bot, at) => <span key={bot}>{at > 0 && ', '}<BotLink name={bot} /></span>) },
+    { title: 'Bots', cell: ({ bots, uploaded }) => bots.map((bot, at) => <span key={bot}>{at > 0 && ', '}<BotLink name={bot} />{uploaded.includes(bot) && ' (uploaded)'}</span>) },
     { title: 'Joined', wide: true, cell: ({ joined }) => <Moment at={joined} /> },
     { title: 'Actions', cell: (one) => (
       <span class="actions">

@@ -2,12 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from io import BytesIO
 from typing import TypeVar
+from zipfile import ZipFile
 
 from msgspec import Struct
 
+from botdrome.api.requests import Problem
 from botdrome.api.rest.bots import RestBot, shown
+from botdrome.api.rest.contests import as_csv, progress_called
 from botdrome.api.rest.endpoint import (
+    CSV,
     PAGING,
     AnswerOf,
     Endpoints,
@@ -19,12 +24,14 @@ from botdrome.api.rest.endpoint import (
 )
 from botdrome.api.rest.operator import LIMITS, NOT_NOW, seconds_left
 from botdrome.api.server_calls import ReadContext, participant_with
+from botdrome.contest.grades import grade_columns, grade_lines
+from botdrome.contest.progress import ContestProgress
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.classes import AnyClassOrder, Hours, code_of
 from botdrome.server.lobby.clients import is_bots
 from botdrome.server.operator.operator import Operator
-from botdrome.store.classes import AT, DELETED, owner_in
-from botdrome.store.entries import BotEntry, ClassEntry, MatchEntry, Wanted
+from botdrome.store.classes import DELETED, owner_in
+from botdrome.store.entries import AT, BotEntry, ClassEntry, MatchEntry, Wanted
 from botdrome.store.store import StoreReader
 
 endpoint = Endpoints()
@@ -62,6 +69,8 @@ class ClassMember(Struct):
     name: str
     joined: Moment
     bots: list[str]
+    uploaded: list[str]
+    """Those of its bots that have an accepted version."""
 
 
 class ClassPlayer(Struct):
@@ -144,7 +153,12 @@ async def classshown(context: ReadContext, request: RestRequest) -> ClassShown:
     owned = defaultdict[str, list[str]](list)
     for bot in bots:
         owned[_owner(bot)].append(bot.name)
-    members = [copied(ClassMember, one, bots=owned[one.name]) for one in people]
+    uploaded = await context.store.uploads.accepted([bot.name for bot in bots])
+    members = [
+        copied(ClassMember, one, bots=mine, uploaded=[bot for bot in mine if bot in uploaded])
+        for one in people
+        for mine in [owned[one.name]]
+    ]
     return _listed(ClassShown, entry, members, results=await _results(context.store, bots))
 
 
@@ -171,6 +185,63 @@ async def orderclass(operator: Operator, request: RestRequest, order: AnyClassOr
 async def deleteclass(operator: Operator, request: RestRequest) -> DeletedClass:
     await operator.delete_class(request.path("name"))
     return DeletedClass(request.path("name"), True)
+
+
+# Assignments: contests of a class.
+
+NO_ASSIGNMENT = (404, "There is no such contest of a class.")
+ZIP = "application/zip"
+
+
+@organising(
+    "GET",
+    "/class-grades/{name:path}",
+    "The grades of a class in a contest, as CSV: a line for each bot, and for each participant "
+    "without one.",
+    NO_ASSIGNMENT,
+    answer=CSV,
+)
+async def classgrades(context: ReadContext, request: RestRequest) -> bytes:
+    progress = await _assignment(context, request)
+    document = progress.document
+    owners = {one.bot: one.owner for one in await context.store.uploads.frozen(document.name)}
+    lines = grade_lines(progress, {bot: owner.rpartition(AT)[0] for bot, owner in owners.items()})
+    there = {line[0] for line in lines}
+    people = await context.store.classes.participants(document.entry.class_)
+    columns = grade_columns(document)
+    empty = [""] * (len(columns) - 1)
+    missing = [(one.name, *empty) for one in people if one.name not in there]
+    return as_csv(columns, [*lines, *missing])
+
+
+@organising(
+    "GET",
+    "/class-uploads/{name:path}",
+    "The versions that play in a contest of a class: a zip archive with an archive for each bot.",
+    NO_ASSIGNMENT,
+    answer=ZIP,
+)
+async def classuploads(context: ReadContext, request: RestRequest) -> bytes:
+    contest = (await _assignment(context, request)).document.name
+    whole = BytesIO()
+    with ZipFile(whole, "w") as archive:
+        for one in await context.store.uploads.frozen(contest):
+            owner = _in_paths(one.owner.rpartition(AT)[0])
+            data = await context.store.uploads.archive_of(one)
+            archive.writestr(f"{owner}/{_in_paths(one.bot)}.zip", data)
+    return whole.getvalue()
+
+
+async def _assignment(context: ReadContext, request: RestRequest) -> ContestProgress:
+    progress = await progress_called(context, request.path("name"))
+    if progress.document.entry.kind != "class":
+        raise Problem(f"{progress.document.name!r} is no contest of a class", 404)
+    return progress
+
+
+def _in_paths(name: str) -> str:
+    """Return a name as a part of a path; different names stay different."""
+    return "".join(one if one.isalnum() or one in " -_" else f"%{ord(one):02X}" for one in name)
 
 
 @endpoint(

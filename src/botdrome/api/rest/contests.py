@@ -313,9 +313,9 @@ async def contestresults(context: ReadContext, request: RestRequest) -> bytes:
             async for place, bots, result in _results(context.store, game, name, progress)
             for line in _result_lines(place, bots, result)
         ]
-        return _csv(RESULT_COLUMNS, lines)
+        return as_csv(RESULT_COLUMNS, lines)
     ranks, _ = await contest_ranks(context.store, game, name)
-    return _csv(Rank.__struct_fields__, map(msgspec.structs.astuple, ranks))
+    return as_csv(Rank.__struct_fields__, map(msgspec.structs.astuple, ranks))
 
 
 async def _results(
@@ -351,7 +351,7 @@ def _result_lines(
         yield *place, result.match, seat, bot, reached, fault
 
 
-def _csv(columns: Sequence[str], lines: Iterable[Sequence[object]]) -> bytes:
+def as_csv(columns: Sequence[str], lines: Iterable[Sequence[object]]) -> bytes:
     """Return a table in UTF-8. A text that a spreadsheet would compute gets an apostrophe."""
     text = StringIO()
     writer = csv.writer(text)
@@ -606,6 +606,8 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
     entry = stored.entry
     progress = ContestProgress(entry.document, stored.entrants, stored.results)
     began = entry.state not in BEFORE
+    hidden = set() if began else hidden_keys(entry.document)
+    named = {one.bot for one in entry.document.entrants} if "entrants" in hidden else ()
     blocks = contest_blocks(progress)
     ratings = rate(blocks.counted(), largest=LARGEST_GROUP)
     repetition = blocks.repetition()
@@ -613,12 +615,14 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
         name=entry.document.name,
         game=entry.document.game,
         state=entry.state,
-        document=shown_document(entry.document),
+        document={
+            key: value for key, value in shown_document(entry.document).items() if key not in hidden
+        },
         why="" if entry.state == "over" else entry.why or (progress.refusal if began else ""),
         awaited=awaited,
         played=len(progress.results) if began else 0,
         expected=progress.expected,
-        entrants=[copied(ContestEntrant, one) for one in stored.entrants],
+        entrants=[copied(ContestEntrant, one) for one in stored.entrants if one.name not in named],
         standings=_standings(progress, progress.standings(), ratings) if began else [],
         groups=[_standings(progress, table, ratings) for table in _tables(progress)]
         if began
@@ -627,11 +631,20 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
         distinct_games=repetition.games,
         repeated=repetition.words(),
         rounds=_rounds(progress) if began else [],
-        log=[copied(ContestLogLine, one) for one in stored.log[: -MOST_LINES - 1 : -1]],
+        log=[
+            copied(ContestLogLine, one, detail="" if hidden else one.detail)
+            for one in stored.log[: -MOST_LINES - 1 : -1]
+        ],
         tie_breaks=list(entry.document.tie_breaks),
         seeds_hash=commitment(entry.secret),
         seeds_secret=entry.secret if entry.state == "over" else None,
     )
+
+
+def hidden_keys(document: ContestDocument) -> set[str]:
+    """Return the keys that only the organiser sees before the start."""
+    hidden = set[str](document.hidden)
+    return hidden | {"grades", "champion"} if "entrants" in hidden else hidden
 
 
 def given_document(toml: str | None, document: Any) -> ContestDocument:

@@ -372,10 +372,17 @@ def duels_in(
 ) -> Iterator[tuple[EntrantNumber, EntrantNumber, int]]:
     """Yield each entrant of each match with each opponent, and its points."""
     for fixture, result in played_in(rounds, results):
-        if result.places:
-            sides = zip(fixture.entrants, result.places, strict=True)
-            for (one, mine), (two, theirs) in permutations(sides, 2):
-                yield one, two, 2 * (mine < theirs) + (mine == theirs)
+        yield from duels_of(fixture, result)
+
+
+def duels_of(
+    fixture: Fixture, result: FixtureResult
+) -> Iterator[tuple[EntrantNumber, EntrantNumber, int]]:
+    """Yield each entrant of a match with each opponent, and its points."""
+    if result.places:
+        sides = zip(fixture.entrants, result.places, strict=True)
+        for (one, mine), (two, theirs) in permutations(sides, 2):
+            yield one, two, 2 * (mine < theirs) + (mine == theirs)
 
 
 def tie_break_values(

@@ -4,7 +4,7 @@ import asyncio
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
 from time import time
@@ -41,6 +41,7 @@ from botdrome.store.contest_journal import (
     ContestRefusal,
     ContestState,
     EnteredContest,
+    StillChecked,
     UnknownContest,
     version_refusal,
 )
@@ -68,7 +69,7 @@ class ContestMoments:
         name = entry.document.name
         self.forget(name)
         action: Moment = "start" if entry.state == "open" else "end"
-        seconds = seconds_to(entry, action)
+        seconds = self._seconds_to(entry, action)
         if entry.why and action == "start":
             return  # the moment has passed: the organiser starts it, or changes the document
         if seconds is not None and entry.state in ("open", "running", "paused"):
@@ -89,12 +90,16 @@ class ContestMoments:
         stored = self._contests[name] if self._contests.running(name) else None
         if stored is None:
             return None  # another node attends to it now
-        if (seconds_to(stored.entry, action) or 0) > 0:
+        if (self._seconds_to(stored.entry, action) or 0) > 0:
             return self.watch(stored.entry)
         game = stored.entry.document.game
         self.acting[game] += 1
         try:
             await self._contests.act(name, action, RULES)
+        except StillChecked as problem:
+            if stored.entry.why != (why := f"it cannot start yet: {problem}"):
+                await self._contests.let_wait(name, "waits", why)
+            self._ring_in(RETRY, name, action)
         except ContestRefusal as problem:
             log.warning(
                 "a contest cannot follow its document",
@@ -112,17 +117,24 @@ class ContestMoments:
             self.acting[game] -= 1
         return None
 
+    def _seconds_to(self, entry: ContestEntry, action: Moment) -> float | None:
+        """Return the seconds to a moment of the document; None: it names none."""
+        return seconds_to(entry.document, action, self._contests.clock())
 
-def seconds_to(entry: ContestEntry, action: Moment) -> float | None:
-    """Return the seconds to a moment of the document; None: it names none."""
-    moment = entry.document.start if action == "start" else entry.document.end
-    return None if moment is None else datetime.fromisoformat(moment).timestamp() - time()
+
+def seconds_to(document: ContestDocument, action: Moment, now: float) -> float | None:
+    moment = document.start if action == "start" else document.end
+    return None if moment is None else datetime.fromisoformat(moment).timestamp() - now
 
 
 # Entry rules: which bots may enter a contest.
 
 MOST_VERSIONS = 100
 """Versions of one bot in a contest."""
+
+
+def house_entrants(document: ContestDocument) -> list[Entrant]:
+    return [Entrant(checked_house_bot(document.game, one.bot), HOUSE) for one in document.entrants]
 
 
 def checked_house_bot(game: str, bot: str) -> str:
@@ -168,6 +180,8 @@ def entry_problem(
         return f"the contest {document.name!r} is over"
     if stored.entry.state != "open" and not rules.late:
         return f"the contest {document.name!r} has started, and takes no more bots"
+    if rules.kind == "class":
+        return f"bots of the class {rules.class_!r} enter by their uploads, when it starts"
     if rules.kind == "list" and bot.name not in rules.bots:
         return f"{bot.name} is not on the list of the contest {document.name!r}"
     if rules.kind == "password" and not _is_password(
@@ -246,6 +260,9 @@ class ServerContests:
         house: Callable[[str], ContestPlayer],
     ) -> None:
         self.webhooks: Webhooks
+        self.freeze: Callable[[ContestDocument], Awaitable[list[Entrant]]]
+        """Freezes the versions that play in a contest of a class, and returns its bots."""
+        self.clock = time
         self.journal, self._planner = ContestJournal(store), ContestPlanner(store, workers)
         self._count_owned = store.count_owned
         self.start, self._refusal, self._house = start, refusal, house
@@ -331,9 +348,7 @@ class ServerContests:
         """Raise ContestRefusal if the name is taken, or an entrant of the document is
         no house bot.
         """
-        entrants = [
-            Entrant(checked_house_bot(document.game, one.bot), HOUSE) for one in document.entrants
-        ]
+        entrants = house_entrants(document)
         rest = await self._without_webhook(document)
         await self.journal.create(rest, author, entrants, secrets.token_hex(32))
         stored = await self._reload(document.name)
@@ -344,8 +359,10 @@ class ServerContests:
     async def change(self, name: str, document: ContestDocument, author: str) -> EnteredContest:
         """Replace the document of a contest that has not started."""
         self._of_server(name)
-        rest = await self._without_webhook(document)
+        rest, entrants = await self._without_webhook(document), house_entrants(document)
         await self.journal.change_document(name, rest, author)
+        if document.entry.kind == "class":  # all others enter at the start
+            await self.journal.replace_entrants(name, entrants, author)
         stored = await self._followed(name)
         await self._set_webhook(document)
         return stored
@@ -377,10 +394,27 @@ class ServerContests:
         stored = self._of_server(name)
         if stored.entry.state == "over":
             raise ContestRefusal(f"the contest {name!r} is over")
-        if action == "start" and (refusal := start_refusal(stored.entry.document, stored.entrants)):
-            raise ContestRefusal(refusal)
+        if action == "start":
+            stored = await self._ready(stored, author)
         await self.journal.change_state(name, STATES_AFTER[action], author)
         return await self._followed(name)
+
+    async def _ready(self, stored: EnteredContest, author: str) -> EnteredContest:
+        """Return a contest with the entrants with which it starts.
+
+        Raise ContestRefusal if it cannot, and StillChecked if it cannot yet.
+        """
+        document = stored.entry.document
+        if document.hidden and (seconds_to(document, "start", self.clock()) or 0) > 0:
+            raise ContestRefusal(f"hidden: the start would show this before {document.start}")
+        if document.entry.kind == "class" and stored.entry.state in BEFORE:
+            async with self._entries:
+                entrants = house_entrants(document) + await self.freeze(document)
+                await self.journal.replace_entrants(document.name, entrants, author)
+                stored = await self._reload(document.name)
+        if refusal := start_refusal(document, stored.entrants):
+            raise ContestRefusal(refusal)
+        return stored
 
     async def withdraw(self, name: str, bot: str, author: str, why: str = "") -> EnteredContest:
         """Take a bot out of a contest. It forfeits its matches of this round."""

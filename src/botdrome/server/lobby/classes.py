@@ -16,8 +16,9 @@ from msgspec.structs import replace
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.registry import BadName, check_name, check_spelling
 from botdrome.server.lobby.tokens import CodeGuesses
-from botdrome.store.classes import AT, Names, alike, check_open, owner_in
+from botdrome.store.classes import Names, alike, check_open, owner_in
 from botdrome.store.entries import (
+    AT,
     ClassEntry,
     ClassRefusal,
     Epoch,

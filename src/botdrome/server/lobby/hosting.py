@@ -8,22 +8,25 @@ import asyncio
 import hmac
 import secrets
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from time import time
 from typing import Any
 
 from msgspec import Struct
 
+from botdrome.contest.document import ContestDocument
+from botdrome.contest.formats.format import Entrant
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.settings import HostingSection
 from botdrome.store import uploads
 from botdrome.store.changes import Plan
-from botdrome.store.classes import AT
-from botdrome.store.entries import BotEntry, Note, RefusedUpload, hashed, iso
+from botdrome.store.contest_journal import BEFORE, ContestReader, ContestRefusal, StillChecked
+from botdrome.store.entries import AT, BotEntry, Note, RefusedUpload, UnknownClass, hashed, iso
 from botdrome.store.rows import key
 from botdrome.store.store import Store
-from botdrome.store.uploads import HostedLog, Upload
+from botdrome.store.uploads import HostedLog, Upload, UploadLimit
 from botdrome.wire.upload import Lease, RunnerNews, UploadLimits
 
 LEASE = 10.0
@@ -92,10 +95,23 @@ class Hosting:
             raise RefusedUpload(f"a bot named {bot.name!r} cannot be uploaded")
         if bot.url is not None:
             raise RefusedUpload(f"the server calls {bot.name} at its URL; remove the URL first")
-        most = self._settings.per_day
-        if await self._store.uploads.since(bot.name, self._now - uploads.DAY) >= most:
-            raise uploads.too_many(most)
+        for limit in await self._upload_limits(bot):
+            if await self._store.uploads.reached(bot.name, limit):
+                raise uploads.too_many(limit)
         return self.limits
+
+    async def _upload_limits(self, bot: BotEntry) -> list[UploadLimit]:
+        """Return the limit of a day, and those of contests of its class that have not started."""
+        day = UploadLimit(self._settings.per_day, self._now - uploads.DAY, "within 24 hours")
+        class_name = bot.owner.rpartition(AT)[2]
+        contests = (await ContestReader(self._store).contests()) if AT in bot.owner else {}
+        return [day] + [
+            UploadLimit(rules.uploads, one.created, f"for the contest {name!r}", bot.game)
+            for name, one in contests.items()
+            for rules in [one.document.entry]
+            if rules.uploads and rules.class_ == class_name and one.document.game == bot.game
+            if one.state in BEFORE
+        ]
 
     async def _invited(self, bot: BotEntry) -> bool:
         _, at, class_name = bot.owner.rpartition(AT)
@@ -106,9 +122,9 @@ class Hosting:
 
     async def add(self, bot: BotEntry, version: str, digest: str, size: int) -> int:
         """Add a version whose archive is stored, and return its number."""
-        most = self._settings.per_day
+        limits = await self._upload_limits(bot)
         number = await self._store.journal.enter(
-            partial(uploads.add_upload, bot.name, version, (digest, size), self._now, most)
+            partial(uploads.add_upload, bot.name, version, (digest, size), self._now, limits)
         )
         self._announce()
         return int(number)
@@ -134,6 +150,35 @@ class Hosting:
     def _announce(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
+
+    # Contests of classes.
+
+    async def freeze(self, document: ContestDocument) -> list[Entrant]:
+        """Freeze the versions that play in a contest, those of its deadline, and return its bots.
+
+        Raise ContestRefusal if there is no such class, and StillChecked if versions were not
+        checked yet.
+        """
+        rules, deadline = document.entry, self._now
+        try:
+            await self._store.classes.find(rules.class_)
+        except UnknownClass:
+            raise ContestRefusal(f"there is no class {rules.class_!r}") from None
+        if document.start is not None:
+            start = int(datetime.fromisoformat(document.start).timestamp() * 1000)
+            deadline = min(deadline, start)
+        entry = uploads.Entry(document.name, rules.class_, document.game, deadline, rules.per_owner)
+        try:
+            await self._changed_all(partial(uploads.freeze, entry))
+        except RefusedUpload as problem:
+            raise StillChecked(str(problem)) from None
+        frozen = await self._store.uploads.frozen(document.name)
+        return [Entrant(one.bot, one.owner, one.version) for one in frozen]
+
+    async def _changed_all(self, change: Callable[[], Plan[list[str]]]) -> None:
+        for bot in await self._store.journal.enter(change):
+            self._registry.forget(bot)
+        self._announce()
 
     # The operator.
 
@@ -243,7 +288,7 @@ class Hosting:
             self._registry.end_logins(bot.name)
         return Lease(
             hashes[one.lease], bot.name, bot.game, one.number, one.version, one.hash, to_check,
-            self.limits,
+            self.limits, one.contest or "",
         )  # fmt: skip
 
     async def leased(self, credential: str) -> Upload | None:

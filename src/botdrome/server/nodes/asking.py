@@ -20,7 +20,7 @@ from botdrome.server.lobby.tokens import TooMany
 from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.nodes.links import Links, NotAnswered, encode
 from botdrome.server.workers.limits import CLIENT_SOURCE
-from botdrome.store.contest_journal import ContestRefusal, UnknownContest
+from botdrome.store.contest_journal import ContestRefusal, StillChecked, UnknownContest
 from botdrome.store.entries import StoreUnavailable
 
 PATIENCE = 2.0
@@ -53,6 +53,7 @@ ERRORS = (
     TooLate,
     BadWebhook,
     ContestRefusal,
+    StillChecked,
     UnknownContest,
     StoreUnavailable,
     NoAnswer,
