@@ -299,6 +299,7 @@ async def _open_webhooks(
     arena.webhooks = contests.webhooks = webhooks
     arena.classes.drop_webhooks = webhooks.remove_of_bots
     contests.journal.told = webhooks.contest_changed
+    arena.hosting.note_event = webhooks.bot_changed
     node.asking.on(LoadWebhooks, webhooks.load)
     webhooks.load_all = lambda: node.asking.ask_all(LoadWebhooks(), bool)
     await webhooks.load()

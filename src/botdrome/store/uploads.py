@@ -15,9 +15,9 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from botdrome.games.reading import plural
-from botdrome.store.changes import LockUploads, Plan, Run
-from botdrome.store.entries import AT, Epoch, RefusedUpload
-from botdrome.store.rows import Fetch, plain
+from botdrome.store.changes import LockUploads, Plan, Run, replaced
+from botdrome.store.entries import AT, Epoch, Note, RefusedUpload
+from botdrome.store.rows import Fetch, kept_row, plain
 
 State = Literal["waiting", "accepted", "rejected", "deleted"]
 DAY = 24 * 3600 * 1000
@@ -73,7 +73,9 @@ _RENEW = f"""UPDATE uploads SET until = :until WHERE runner = :runner AND lease 
     RETURNING lease, state = 'accepted'
     AND NOT ({_SHOULD_PLAY} AND coalesce(contest, '') = coalesce({_DUE}, ''))"""
 _GIVE_UP = f"""UPDATE uploads SET state = 'rejected', report = :report
-    WHERE state = 'waiting' AND lease IS NULL AND attempts >= {MOST_ATTEMPTS}"""
+    WHERE state = 'waiting' AND lease IS NULL AND attempts >= {MOST_ATTEMPTS}
+    RETURNING bot, version"""
+GIVEN_UP = f"its check did not end on {MOST_ATTEMPTS} runners"
 _TO_CHECK = """SELECT bot, number FROM uploads WHERE state = 'waiting' AND lease IS NULL
     ORDER BY uploaded LIMIT :most"""
 _TO_PLAY = f"""SELECT bot, number FROM uploads WHERE {_SHOULD_PLAY} AND state = 'accepted'
@@ -193,6 +195,8 @@ class LeaseChanges(Struct, frozen=True):
     given: list[Upload]
     void: dict[str, list[str]]
     """The matches that became void, by the runner that left them."""
+    rejected: list[tuple[str, str]]
+    """Bots and versions whose checks are given up."""
 
 
 class Uploads:
@@ -290,7 +294,7 @@ def beat(
         yield Run(_END_LEASES, mine_not_held)
         void = yield from _make_void(ended, until - now)
     kept = yield Run(_RENEW, mine | {"held": held})
-    yield Run(_GIVE_UP, {"report": f"its check did not end on {MOST_ATTEMPTS} runners"})
+    rejected = yield Run(_GIVE_UP, {"report": GIVEN_UP})
     given = []
     for query, credentials in zip((_TO_CHECK, _TO_PLAY), offers, strict=True):
         found = (yield Run(query, {"most": len(credentials)})) if credentials else ()
@@ -302,7 +306,9 @@ def beat(
         yield Run(_HOSTED, {"bot": bot})
     stopped = [bot for bot, state, *_ in ended if state != "waiting"]
     ending = {row[0]: bool(row[1]) for row in kept}
-    return LeaseChanges(stopped, ending, [_upload(row) for row in given], void)
+    return LeaseChanges(
+        stopped, ending, [_upload(row) for row in given], void, list(map(tuple, rejected))
+    )
 
 
 def _make_void(ended: Sequence[Sequence[Any]], length: int) -> Plan[dict[str, list[str]]]:
@@ -318,7 +324,9 @@ def _make_void(ended: Sequence[Sequence[Any]], length: int) -> Plan[dict[str, li
     return void
 
 
-def report(lease: str, accepted: bool, text: str, now: Epoch) -> Plan[str]:
+def report(
+    lease: str, accepted: bool, text: str, now: Epoch, notes: Sequence[Note] = ()
+) -> Plan[str]:
     """Store the result of a check, and return the bot. A version that is accepted plays, unless a
     newer one does.
     """
@@ -332,6 +340,7 @@ def report(lease: str, accepted: bool, text: str, now: Epoch) -> Plan[str]:
     if accepted and not (yield Run(_IS_NEWEST, which))[0][0]:
         yield Run(_ACTIVATE, which)
     yield Run(_HOSTED, {"bot": which["bot"]})
+    yield from replaced([kept_row(note) for note in notes])
     return str(which["bot"])
 
 
@@ -354,13 +363,14 @@ def pause(bot: str, why: str) -> Plan[None]:
     yield Run(_HOSTED, {"bot": bot})
 
 
-def pause_leased(lease: str, why: str, now: Epoch) -> Plan[str]:
+def pause_leased(lease: str, why: str, now: Epoch, notes: Sequence[Note] = ()) -> Plan[str]:
     """Pause the version under a lease, and return its bot."""
     yield LockUploads()
     rows = yield Run(_PAUSE_LEASED, {"lease": lease, "why": plain(why), "now": now})
     if not rows:
         raise RefusedUpload("the lease has ended")
     yield Run(_HOSTED, {"bot": rows[0][0]})
+    yield from replaced([kept_row(note) for note in notes])
     return str(rows[0][0])
 
 

@@ -4,6 +4,7 @@ logins of hosted bots.
 
 import asyncio
 import hashlib
+import json
 from base64 import b64decode
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,7 +15,9 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
+from botdrome.server.calling.webhooks import QUEUE
 from botdrome.server.lobby import hosting
+from botdrome.server.lobby.clients import bot_owner
 from botdrome.server.lobby.hosting import LEASE
 from botdrome.store.entries import Wanted
 from botdrome.wire.upload import PackedFile, packed
@@ -156,6 +159,28 @@ async def test_a_match_that_a_runner_leaves_is_void_and_a_runner_that_often_does
     assert (await one.beat())["given"] == []
     house.arena.hosting.clock = lambda: time() + hosting.VOID_WITHIN / 1000 + LEASE + 2
     assert len((await one.beat())["given"]) == 1, "an hour later it gets work again"
+
+
+async def test_webhooks_tell_what_became_of_a_version(house: RunningServer) -> None:
+    ada, one = await Author.of_new_bot(house), await TestRunner.new(house)
+    entry = await house.arena.store.bot("ada")
+    assert entry is not None
+    hooks = house.arena.webhooks
+    hooks.leave()  # what is to be told stays in the store
+    await hooks.set("bots/ada", "http://127.0.0.1:8080/", bot_owner(entry))
+    await ada.push(version="1")
+    credential = await one.accept()
+    await ask(house, "POST", "runner/pauses", credential, {"why": "it failed\ntraceback"})
+    await ada.push(version="2")
+    refused = {"accepted": False, "report": "crash: boom"}
+    await ask(house, "POST", "runner/reports", await one.lease(), refused)
+    told = [json.loads(one["body"]) for one in (await house.arena.store.notes(QUEUE)).values()]
+    assert [(one["event"], one["text"]) for one in told] == [
+        ("version.accepted", "noughts-and-crosses: ada 1 accepted: fine"),
+        ("bot.paused", "noughts-and-crosses: ada 1 paused: it failed"),
+        ("version.rejected", "noughts-and-crosses: ada 2 rejected: crash: boom"),
+    ]
+    assert told[1]["bot"]["why"] == "it failed\ntraceback"
 
 
 async def test_the_server_ends_leases_even_if_no_runner_is_left(

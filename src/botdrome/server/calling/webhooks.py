@@ -29,7 +29,7 @@ from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.failures import log_failure
 from botdrome.server.network.limits import Buckets
 from botdrome.store.contest_journal import BEFORE, ContestEntry
-from botdrome.store.entries import Epoch, MatchEntry, Note, iso
+from botdrome.store.entries import BotEntry, Epoch, MatchEntry, Note, iso
 from botdrome.store.store import Store
 
 HOME = next(iter(CATALOGUE))
@@ -64,6 +64,7 @@ GIVEN_UP = " given up, since "
 LONGEST_TEXT = 1500
 """Characters; Discord takes 2000."""
 PREFIX = "whsec_"
+NEWLINE = "\n"
 MENTIONS = str.maketrans({"@": "\uff20", "<": "\u2039", ">": "\u203a", "[": "(", "]": ")"})
 """Characters that mention people or hide links, and what is shown instead."""
 
@@ -94,7 +95,9 @@ class WebhookDelivery(Struct, frozen=True):
     id: str
     subject: str
     event: str
-    """match.ended, contest.started, contest.ended or test."""
+    """match.ended, contest.started, contest.ended, version.accepted, version.rejected, bot.paused
+    or test.
+    """
     at: Epoch
     body: str
     """The same JSON at each attempt."""
@@ -258,6 +261,16 @@ class Webhooks:
             f"/contests/{game}/{quote(name)}",
             contest={"name": name, "title": document.title, "game": game},
         )
+
+    def bot_changed(
+        self, bot: BotEntry, mark: str, event: str, version: str, why: str
+    ) -> tuple[Note, ...]:
+        """Return the deliveries of an event of a hosted bot, to be stored with its new state."""
+        marks = {ALL: "", f"{BOTS}/{bot.name}": mark}
+        words = event.partition(".")[2]
+        text = f"{bot.game}: {bot.name} {version} {words}: {why.partition(NEWLINE)[0]}"
+        about = {"name": bot.name, "game": bot.game, "version": version, "why": why}
+        return self._told(marks, event, text, f"/bots/{quote(bot.name, safe='')}", bot=about)
 
     def _told(
         self, marks: dict[str, str], event: str, text: str, link: str, **fields: Any

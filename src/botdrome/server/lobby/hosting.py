@@ -18,6 +18,7 @@ from msgspec import Struct
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Entrant
 from botdrome.server.failures import log_failure
+from botdrome.server.lobby.clients import bot_owner
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.settings import HostingSection
 from botdrome.store import uploads
@@ -71,6 +72,10 @@ class Hosting:
         self._news = asyncio.Event()
         """There may be new work."""
         self._sweeping: asyncio.Task[None] | None = None
+        self.note_event: Callable[[BotEntry, str, str, str, str], tuple[Note, ...]] = lambda *_: ()
+        """Returns the deliveries for webhooks: of the bot and its owner, the event, the version
+        and the reason.
+        """
 
     @property
     def limits(self) -> UploadLimits:
@@ -272,6 +277,9 @@ class Hosting:
         for bot in beat.ended:
             self._registry.forget(bot)
             self._registry.end_logins(bot)
+        for bot, version in beat.rejected:
+            if notes := await self._event(bot, "version.rejected", version, uploads.GIVEN_UP):
+                await store.keep(notes)
         for left in beat.void:
             if left != runner or checks or bots:  # otherwise it was stopped
                 await self._note_void(left)
@@ -297,15 +305,26 @@ class Hosting:
     async def report(self, credential: str, accepted: bool, text: str) -> None:
         """A version was checked. Raise RefusedUpload if its lease has ended."""
         lease, text = hashed(credential), text[-LONGEST_REPORT:]
-        change = partial(uploads.report, lease, accepted, text, self._now)
+        event = "version.accepted" if accepted else "version.rejected"
+        notes = await self._told(credential, event, text)
+        change = partial(uploads.report, lease, accepted, text, self._now, notes)
         self._registry.forget(await self._store.journal.enter(change))
         self._announce()
 
     async def pause_leased(self, credential: str, why: str) -> None:
         """A bot failed too often. Raise RefusedUpload if its lease has ended."""
         lease, why = hashed(credential), why[-LONGEST_REPORT:]
-        change = partial(uploads.pause_leased, lease, why, self._now)
+        notes = await self._told(credential, "bot.paused", why)
+        change = partial(uploads.pause_leased, lease, why, self._now, notes)
         self._registry.forget(await self._store.journal.enter(change))
+
+    async def _told(self, credential: str, event: str, why: str) -> tuple[Note, ...]:
+        one = await self.leased(credential)
+        return () if one is None else await self._event(one.bot, event, one.version, why)
+
+    async def _event(self, name: str, event: str, version: str, why: str) -> tuple[Note, ...]:
+        bot = await self._store.bot(name)
+        return () if bot is None else self.note_event(bot, bot_owner(bot), event, version, why)
 
     async def add_log(self, credential: str, match: str, fault: str, log: str) -> None:
         one = await self.leased(credential)
