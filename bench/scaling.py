@@ -1,18 +1,22 @@
 """The CPU time of a move on one, two and three nodes that share a PostgreSQL and a NATS.
 
-    python -m bench.scaling
+    python -m bench.scaling [TURNS]
 
-All nodes and engines share the first core, and the load has the second one. So this shows what a
-cluster costs in all, not how much faster it is. With a core for each node, capacity follows from
-the ratio.
+Bots keep their connections, or open one for each match. All nodes and engines share the first core,
+and the load has the second one. So this shows what a cluster costs in all, not how much faster it
+is. With a core for each node, capacity follows from the ratio. Counts of what the nodes did are not
+noise: clients that went to another node, and the connections of the fullest node.
 """
 
 import asyncio
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import urllib.request
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
@@ -29,18 +33,25 @@ from botdrome.server.nodes.engines import NatsEngine
 COUNTS = 1, 2, 3
 PAIRS, SECONDS, TURNS = 50, 4.0, 5
 URL = re.compile(r"(http://[^/\s]+)/graphql")
+KINDS = {"again": "kept", "noughts": "new"}
+"""Bots of `bench.bots`, by how they connect."""
+SAMPLE = re.compile(r"^(botdrome_\w+?)(?:_total)?(?:{[^}]*})? ([0-9.e+]+)$", re.MULTILINE)
 
 
 class Cost(NamedTuple):
-    """CPU microseconds for each move."""
+    """CPU microseconds for each move, and what the nodes counted."""
 
     nodes: float
     nats: float
     postgres: float
+    moved: float
+    """Of 100 clients that were seated, those that had gone to another node before."""
+    fullest: float
+    """The connections of the fullest node against the mean."""
 
     @property
     def all(self) -> float:
-        return sum(self)
+        return self.nodes + self.nats + self.postgres
 
 
 class RunningNodes:
@@ -49,15 +60,40 @@ class RunningNodes:
     def __init__(self, nodes: Server, nats: Server, postgres: object) -> None:
         self._nodes, self._nats, self._postgres = nodes, nats, postgres
 
-    def play(self, seconds: float = SECONDS) -> Cost:
+    def play(self, kind: str, seconds: float = SECONDS) -> Cost:
         words = self._nodes.url, *self._nodes.tokens, 2 * PAIRS, 0, 1, seconds
-        load = start("bench.bots", "again", *words)
+        load = start("bench.bots", kind, *words)
         report(load)
-        before = self._spent()
+        spent, counted = self._spent(), self._counted()
         moves = report(load)["done"]
-        costs = [after - earlier for after, earlier in zip(self._spent(), before, strict=True)]
+        costs = [after - earlier for after, earlier in zip(self._spent(), spent, strict=True)]
+        now = self._counted()
         stop(load)
-        return Cost(*[cost / moves * 1e6 for cost in costs])
+        seated = 2 * sum(self._added("botdrome_matches", counted, now))
+        moved = sum(self._added("botdrome_moved", counted, now))
+        open_ = [one["botdrome_connections"] for one in now]
+        nodes, nats, postgres = (cost / moves * 1e6 for cost in costs)
+        fullest = max(open_) * len(open_) / sum(open_)
+        return Cost(nodes, nats, postgres, 100 * moved / max(seated, 1), fullest)
+
+    def _counted(self) -> list[dict[str, float]]:
+        """Return the counters of each node."""
+        with urllib.request.urlopen(f"{self._nodes.url}/api/v1/nodes") as answer:
+            urls = [one["url"] for one in json.load(answer)["nodes"]] or [self._nodes.url]
+        counters = list[dict[str, float]]()
+        for url in urls:
+            with urllib.request.urlopen(f"{url}/metrics") as answer:
+                found: defaultdict[str, float] = defaultdict(float)
+                for name, value in SAMPLE.findall(answer.read().decode()):
+                    found[name] += float(value)
+            counters.append(found)
+        return counters
+
+    @staticmethod
+    def _added(
+        name: str, before: list[dict[str, float]], after: list[dict[str, float]]
+    ) -> list[float]:
+        return [new[name] - old[name] for old, new in zip(before, after, strict=True)]
 
     def _spent(self) -> tuple[float, float, float]:
         return self._nodes.cpu(), self._nats.cpu(), cpu_seconds(self._postgres)  # type: ignore[arg-type]
@@ -107,7 +143,7 @@ def running_nodes(
         process.communicate()
 
 
-async def main() -> None:
+async def main(turns: int = TURNS) -> None:
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         postgres, nats = stack.enter_context(running_server()), NatsEngine(folder)
@@ -132,23 +168,25 @@ async def main() -> None:
             for count in COUNTS
         ]
         for cluster in clusters:
-            cluster.play(1)
-        turns = [[cluster.play() for cluster in clusters] for _ in range(TURNS)]
-    tell(turns)
-
-
-def tell(turns: list[list[Cost]]) -> None:
-    for at, count in enumerate(COUNTS):
-        costs = [turn[at] for turn in turns]
-        nodes, nats, postgres = (median(parts) for parts in zip(*costs, strict=True))
-        ratio = median(turn[at].all / turn[0].all for turn in turns)
-        print(
-            f"{count} nodes, {PAIRS} pairs, kept connections: CPU of a move {nodes:.0f} us on the "
-            f"nodes, {nats:.1f} in NATS, "
-            f"{postgres:.0f} in PostgreSQL; in all {ratio:.2f} times as much as on one node"
-        )
+            cluster.play("again", 1)
+        for kind, words in KINDS.items():
+            tell(words, [[cluster.play(kind) for cluster in clusters] for _ in range(turns)])
     print(jitter_shown())
 
 
+def tell(kind: str, turns: list[list[Cost]]) -> None:
+    for at, count in enumerate(COUNTS):
+        nodes, nats, postgres, moved, fullest = (
+            median(parts) for parts in zip(*[turn[at] for turn in turns], strict=True)
+        )
+        ratio = median(turn[at].all / turn[0].all for turn in turns)
+        print(
+            f"{count} nodes, {PAIRS} pairs, {kind} connections: CPU of a move {nodes:.0f} us on the "
+            f"nodes, {nats:.1f} in NATS, {postgres:.0f} in PostgreSQL; in all {ratio:.2f} times as "
+            f"much as on one node; {moved:.1f} % of clients went to another node, and the fullest "
+            f"node has {fullest:.2f} times the mean of connections"
+        )
+
+
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(*map(int, sys.argv[1:])))

@@ -67,6 +67,7 @@ NODE = Gauge(
     "1 for the name, epoch and version of this node of a cluster",
     ["node", "epoch", "version"],
 )
+MOVED = PlainCounter("botdrome_moved", "Clients that this node sent to other nodes")
 TABLES = Gauge("botdrome_tables", "Running matches")
 MATCHES = PlainCounter("botdrome_matches", "Finished matches", ("game", "status"))
 MOVES = PlainCounter("botdrome_moves", "Moves in finished matches, legal or not")

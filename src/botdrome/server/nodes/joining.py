@@ -388,6 +388,9 @@ async def join_cluster(store: Store, settings: Settings) -> JoinedNode:
     """Raise BadSetting if this server cannot be a node."""
     if store.source.kind != "postgresql":
         raise BadSetting(f"nats: {NO_POSTGRESQL.format(db=settings.store_shown)}")
+    # It takes 0.15 s of CPU time: a single server does not import it, and a node before it beats.
+    from botdrome.server.nodes.nats import NatsLinks
+
     try:
         members = await once_reached(
             lambda: membership.join(store, settings.cluster), settings.cluster.wait
@@ -397,8 +400,6 @@ async def join_cluster(store: Store, settings: Settings) -> JoinedNode:
     except StoreUnavailable as problem:
         raise BadSetting(f"db: {problem}") from None
     try:
-        from botdrome.server.nodes.nats import NatsLinks  # it takes 0.15 s of CPU time
-
         links = NatsLinks(settings.nats, members, members.cluster, settings.cluster.open_nats)
         await once_reached(links.open, settings.cluster.wait)
     except NatsUnavailable as problem:

@@ -596,6 +596,7 @@ class Mover:
         """
         if session.closed:
             return
+        metrics.MOVED.inc()
         connection = connection_of(session)
         if held is None:
             held = HeldInput()
