@@ -15,6 +15,7 @@ import { RatingChart } from '../parts/rating-chart';
 import { TableSizes } from '../parts/table-sizes';
 import { go, query, type Params } from '../router';
 import { protocolWords } from './bots';
+import { HostedSection } from './hosted';
 
 const FAULTS: Record<string, string> = {
   'illegal moves': 'Illegal moves',
@@ -41,6 +42,7 @@ export default function BotPage({ params }: { params: Params }) {
         <div>
           {profile.bot && <HabitsSection name={name} />}
           <Faults causes={profile.causes} />
+          {profile.bot && <HostedSection key={name} name={name} />}
         </div>
       </div>
       <section aria-label="Results by opponent">

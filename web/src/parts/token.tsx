@@ -29,7 +29,7 @@ export function useToken(bot: string): [string, (token: string) => void] {
   return [token, change];
 }
 
-export function TokenForm({ bot, give }: { bot: string; give: (token: string) => void }) {
+export function TokenForm({ bot, give, words = 'Open the flight record' }: { bot: string; give: (token: string) => void; words?: string }) {
   const [text, setText] = useState('');
   const submit = (event: Event) => {
     event.preventDefault();
@@ -40,7 +40,7 @@ export function TokenForm({ bot, give }: { bot: string; give: (token: string) =>
       <label>The password of <bdi>{bot}</bdi>
         <input type="password" value={text} autoComplete="off" spellcheck={false} required onInput={(event) => setText(event.currentTarget.value)} />
       </label>
-      <button type="submit" class="main">Open the flight record</button>
+      <button type="submit" class="main">{words}</button>
       <p class="quiet">It is the password that came with the registration, or the secret of a guest. This tab keeps it until it is closed.</p>
     </form>
   );

@@ -1,0 +1,51 @@
+/** For the author of a hosted bot: its versions, and what it wrote in its last matches, those that it failed in first. */
+import { useState } from 'preact/hooks';
+import type { LogsShown, Uploads } from '../api/types';
+import { useRest } from '../api/use';
+import { MatchLink } from '../parts/links';
+import { Moment } from '../parts/moment';
+import { Problem } from '../parts/problem';
+import { TokenForm, useToken } from '../parts/token';
+
+export function HostedSection({ name }: { name: string }) {
+  const [token, setToken] = useToken(name);
+  const [open, setOpen] = useState(token !== '');
+  if (!open) return <p><button type="button" onClick={() => setOpen(true)}>Versions and logs, for its author</button></p>;
+  return (
+    <section aria-label="For its author">
+      <h2>For its author</h2>
+      {token ? <Hosted name={name} token={token} refuse={() => setToken('')} /> : <TokenForm bot={name} words="Open the logs" give={setToken} />}
+    </section>
+  );
+}
+
+function Hosted({ name, token, refuse }: { name: string; token: string; refuse: () => void }) {
+  const path = encodeURIComponent(name);
+  const versions = useRest<Uploads>(`/uploads/${path}`, 10_000, null, token);
+  const logs = useRest<LogsShown>(`/upload-logs/${path}`, 10_000, null, token);
+  const error = versions.error ?? logs.error;
+  if (error) return <><Problem words={error} /><p><button type="button" onClick={refuse}>Use another password</button></p></>;
+  if (!versions.value || !logs.value) return <p class="quiet" role="status">Loading …</p>;
+  if (versions.value.uploads.length === 0) return <p>No version is uploaded; <code>botdrome push</code> uploads one.</p>;
+  const failed = logs.value.logs.filter((one) => one.fault);
+  const others = logs.value.logs.filter((one) => !one.fault);
+  return (
+    <>
+      <ul class="lines">
+        {versions.value.uploads.map((one) => (
+          <li key={one.number}>Version {one.number}, <bdi>{one.version}</bdi>: {one.active ? (one.paused ? 'paused' : 'plays') : one.state} · <Moment at={one.uploaded} />
+            {(one.paused || one.report) && <details><summary>{one.paused ? 'Why' : 'Report'}</summary><pre>{one.paused || one.report}</pre></details>}</li>
+        ))}
+      </ul>
+      <h3>Logs of its last matches, failures first</h3>
+      {logs.value.logs.length === 0 ? <p class="quiet">None yet.</p> : (
+        <ul class="lines">
+          {[...failed, ...others].map((one) => (
+            <li key={one.match}><MatchLink id={one.match}>Replay</MatchLink> · <bdi>{one.version}</bdi> · <Moment at={one.written} />{one.fault && <strong class="bad"> failed</strong>}
+              {(one.fault || one.log) && <details><summary>Log</summary><pre>{[one.fault, one.log].filter(Boolean).join('\n')}</pre></details>}</li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
