@@ -18,7 +18,7 @@ def bot(view):
     free = [[row, column] for row in range(3) for column in range(3) if not view["board"][row][column]]
     return {"mark": view["marks"][view["you"]], "space": free[0]}
 """
-SWISS = {"format": "swiss", "rounds": 4, "games": 2, "players": 2}
+SWISS = {"format": "swiss", "rounds": 2, "games": 2, "players": 2}
 CONTESTS: list[dict[str, Any]] = [
     {"name": "noughts", "game": "noughts-and-crosses"},
     {"name": "five", "game": "gomoku"},
@@ -36,7 +36,7 @@ def test_64_bots_play_to_the_end_on_a_server_that_is_killed_twice(tmp_path: Path
     plan = RehearsalPlan(documents, 12, FaultRates(drop=0.1), kills=2, files=files)
     report = asyncio.run(rehearse(plan, lambda *_: None))
     assert report.passed, report
-    assert (report.kills, [one.played for one in report.contests]) == (2, [64, 48, 48, 48, 48])
+    assert (report.kills, [one.played for one in report.contests]) == (2, [32, 24, 24, 24, 24])
 
 
 def test_bad_documents_and_options_are_refused(tmp_path: Path) -> None:
