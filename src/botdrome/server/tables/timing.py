@@ -31,7 +31,7 @@ class Timers(Protocol):
     def call_later(self, delay: float, callback: Callable[[], None], /) -> Timer: ...
 
 
-class Beat:
+class TickTimer:
     __slots__ = ("ring",)
 
     def __init__(self, ring: Callable[[], None] | None) -> None:
@@ -44,7 +44,7 @@ class Beat:
 class TickTimers:
     def __init__(self, now: Callable[[], float] | None = None) -> None:
         """`now` is a clock; None: the loop's."""
-        self._beats: list[tuple[float, int, Beat]] = []
+        self._beats: list[tuple[float, int, TickTimer]] = []
         """A heap. The number orders beats that are due at the same time."""
         self._numbers = count()
         self._loop = asyncio.get_running_loop()
@@ -54,8 +54,8 @@ class TickTimers:
         self._alarm_due = 0.0
         self._ringing = False
 
-    def call_later(self, delay: float, ring: Callable[[], None]) -> Beat:
-        beat, due = Beat(ring), self._now() + delay
+    def call_later(self, delay: float, ring: Callable[[], None]) -> TickTimer:
+        beat, due = TickTimer(ring), self._now() + delay
         heappush(self._beats, (due, next(self._numbers), beat))
         if not self._ringing:
             self._set_alarm()
