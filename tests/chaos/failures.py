@@ -58,7 +58,7 @@ class Bystanders:
             and _are_elsewhere({holders.get(player.port, victim) for player in players}, victim)
             for bot in players
         ]
-        self._arena, self._duel = arena, arena.clients_at("duel")
+        self._duellists, self._duel = load.duellists, arena.clients_at("duel")
         if not _are_elsewhere({holders.get(port, victim) for port in self._duel}, victim):
             self._duel = set()
         self._since = monotonic()
@@ -76,10 +76,11 @@ class Bystanders:
             f"{name} was cut off in {match}, though both players and the table were at another node"
             for name, match in hurt
         ]
-        if gone := self._duel - self._arena.clients_at("duel"):
+        lost = {port for one in self._duellists for when, port in one.lost if when > self._since}
+        if gone := self._duel & lost:
             found.append(
-                f"{len(gone)} clients of duel arena were cut off, though its hall was at another "
-                "node"
+                f"{len(gone)} clients of duel arena were cut off, though their connections were at "
+                "another node"
             )
         return found
 

@@ -16,7 +16,7 @@ from tests.chaos.arena import ClusterProcesses
 from tests.chaos.native_bots import NativeBot
 from tests.faults import battlebots, boaters, bombers, cubes, duellists
 from tests.faults.diary import Diary
-from tests.faults.trying import BREAKS, Group, ended
+from tests.faults.trying import BREAKS, Address, Group, ended
 from tests.server.rooms.cube.clients import NOOP, bot, saying
 
 NOUGHTS, BUMBLEBOTS = "noughts-and-crosses", "bumblebots"
@@ -48,12 +48,24 @@ class TimedDiary(Diary):
 class PatientDuellist(duellists.Player):
     """Has another name after some boards, since the server shows the latest 100 of a player."""
 
+    def __init__(self, address: Address, diary: Diary, group: Group) -> None:
+        super().__init__(address, diary, group, "")
+        self._boards = self._port = 0
+        """`_port`: that of its connection; 0: the server has told it nothing there."""
+        self.lost: list[tuple[float, int]] = []
+        """When it lost its connection, and the port of that. A client that leaves loses none."""
+
     async def visit(self) -> None:
-        self._boards = 0
+        self._boards = self._port = 0
         self._name = f"duellist {next(NUMBERS)}"
-        await super().visit()
+        try:
+            await super().visit()
+        finally:
+            if self._boards < MOST_BOARDS:
+                self.lost.append((monotonic(), self._port))
 
     async def _heed(self, one: DuelStream, message: dict[str, Any]) -> None:
+        self._port = one.writer.get_extra_info("sockname")[1]
         await asyncio.sleep(DUEL_THINK)
         self._boards += message.get("event") in ("win", "lose")
         if self._boards >= MOST_BOARDS and message.get("event") == "player_is_free":
@@ -67,6 +79,7 @@ class Load:
         self.bots: list[NativeBot] = []
         self.entrants: list[NativeBot] = []
         """Those of the native bots that play the contest."""
+        self.duellists: list[PatientDuellist] = []
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._stack = AsyncExitStack()
@@ -133,7 +146,7 @@ class Load:
         old = [battlebots.Bot(address, diary, group, name) for name in ("cleo", "dan")]
         for one in old:
             await one.register()
-        duel = [PatientDuellist(address, diary, group, "") for _ in range(DUELLISTS)]
+        self.duellists = [PatientDuellist(address, diary, group) for _ in range(DUELLISTS)]
         sailors = [
             boaters.Sailor(address, diary, group, one, two)
             for one, two in (("gus", "hal"), ("hal", "gus"))
@@ -148,7 +161,7 @@ class Load:
             users.visit,
             game.visit,
             *(one.visit for one in old),
-            *(one.visit for one in duel),
+            *(one.visit for one in self.duellists),
             *(one.visit for one in sailors),
         ]
 
