@@ -37,7 +37,7 @@ BUDGETS = {
     "a move of noughts and crosses": 35,
     "a duel move": 34,
     "a boat shot": 37,
-    "a Bomberman action": 45,
+    "a Bomberman action": 46,
     "a Battlecube tick of two bots": 130,
     "a Bumblebots beat": 56,
     "a login with pairing": 218,
