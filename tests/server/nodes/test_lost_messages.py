@@ -186,7 +186,10 @@ async def test_spectators_are_shown_the_position_anew_after_a_loss(network: Netw
     await stop(network)
 
 
-async def test_a_match_that_nobody_watches_any_more_is_not_shown(network: Network) -> None:
+@pytest.mark.parametrize("told", [True, False], ids=["after a beat", "before the first beat"])
+async def test_a_match_that_nobody_watches_any_more_is_not_shown(
+    network: Network, told: bool
+) -> None:
     own, one = OwnTables(), Told()
     here, there = network.links.values()
     shown = SharedTables(cast(Any, own), there, owner, Tasks().start)
@@ -194,6 +197,8 @@ async def test_a_match_that_nobody_watches_any_more_is_not_shown(network: Networ
     tables._hear(BEE.id, shared_tables.TablesBeat([], {}))
     assert tables.watch("match", cast(Any, one), BEE.id)
     await until(lambda: one.messages == [b"position"])
+    if told:
+        await until(lambda: tables._told.watched)
     tables.unwatch("match", cast(Any, one))
     await until(lambda: not own.watching and not shown._shown)
     await stop(network)

@@ -152,6 +152,10 @@ class Beat(Generic[Told]):
     def stop(self) -> None:
         self._timer.cancel()
 
+    def expect(self, node: NodeId) -> None:
+        """Hear None of the node if it stays silent, also if it has told nothing so far."""
+        self._heard.setdefault(node, self._loop.time())
+
     def _beat(self) -> None:
         self._timer = self._loop.call_later(self._every, self._beat)
         self._forget()

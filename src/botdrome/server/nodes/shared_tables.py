@@ -327,6 +327,7 @@ class SharedTables:
         )
         if self._own.watch(match, spectators):
             self._shown[node, match] = spectators
+            self.beat.expect(node)
         else:
             spectators.end()
 
