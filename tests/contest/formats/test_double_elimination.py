@@ -7,7 +7,16 @@ import pytest
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.elimination import DoubleElimination
 from botdrome.contest.formats.format import Fixture, FixtureResult
-from tests.contest.formats.examples import bots, by_chance, contest, document, order, seeds_win
+from botdrome.contest.progress import ContestProgress
+from tests.contest.formats.examples import (
+    bots,
+    by_chance,
+    contest,
+    document,
+    order,
+    played,
+    seeds_win,
+)
 
 
 @pytest.mark.parametrize("entrants", range(2, 18))
@@ -41,6 +50,18 @@ def test_the_final_is_played_again_if_the_unbeaten_one_loses() -> None:
     assert order(progress)[:2] == [1, 0]
     assert progress.rounds_played == 5
     assert contest("double-elimination", 4).rounds_played == 4
+
+
+def test_a_second_defeat_counts_before_the_round_is_over() -> None:
+    progress = ContestProgress(document("double-elimination", best_of=1), bots(4), {})
+    played(progress, most=1)
+    assert {line.note for line in progress.standings()} == {"still in"}
+    progress = played(progress, most=1)
+    lower = next(one for one in progress.open.values() if 3 in one.entrants)
+    progress.add(lower.key, seeds_win(lower))
+    assert progress.open
+    last = progress.standings()[-1]
+    assert (last.entrant, last.place, last.note) == (3, 4, "lost its second meeting in round 2")
 
 
 def test_larger_tables_are_refused() -> None:

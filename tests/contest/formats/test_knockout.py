@@ -107,6 +107,26 @@ def test_standings_of_a_running_knockout_name_those_still_in() -> None:
     ] * 2
 
 
+def test_the_loser_of_a_decided_meeting_is_out_before_its_round_is_over() -> None:
+    progress = played(ContestProgress(document("knockout", best_of=3), bots(4), {}), most=1)
+    assert {line.note for line in progress.standings()} == {"still in"}
+    progress = ContestProgress(document("knockout"), bots(4), {})
+    for key in ("1.1.1", "1.1.2"):
+        progress.add(key, seeds_win(progress.open[key]))
+    assert [(line.entrant, line.place, line.note) for line in progress.standings()] == [
+        (0, 1, "still in"),
+        (1, 1, "still in"),
+        (2, 1, "still in"),
+        (3, 4, "lost in the semi-finals"),
+    ]
+    assert order(played(progress)) == [0, 1, 2, 3]
+
+
+def test_the_winner_of_a_heat_is_known_before_its_round_is_over() -> None:
+    progress = played(ContestProgress(document("knockout", players=3), bots(9), {}), most=3)
+    assert {line.note for line in progress.standings()} == {"still in"}
+
+
 def test_results_of_later_rounds_are_forgotten_with_those_before() -> None:
     progress = contest("knockout", 4)
     own = {key for key, one in progress.fixtures.items() if key[0] == "1" and 3 in one.entrants}

@@ -31,7 +31,7 @@ class Series:
 
     def __init__(self, bracket: "Bracket", meeting: int, seeds: Sequence[EntrantNumber]) -> None:
         self.seeds, self._contest = tuple(seeds), bracket.contest
-        self._round, self._meeting = bracket.round, meeting
+        self.round, self._meeting = bracket.round, meeting
         document = self._contest.document
         self._length = document.best_of or document.games_per_meeting
         self.fixtures: list[Fixture] = []
@@ -42,9 +42,18 @@ class Series:
         games = range(first, first + self._needed())
         if games:
             self.fixtures += self._contest.planner.fixtures(
-                self._round, self._meeting, self.seeds, games
+                self.round, self._meeting, self.seeds, games
             )
         return bool(games)
+
+    @property
+    def key(self) -> str:
+        return f"{self.round}.{self._meeting}"
+
+    @property
+    def decided(self) -> bool:
+        results = self._contest.results
+        return not self._needed() and all(fixture.key in results for fixture in self.fixtures)
 
     def ranking(self) -> list[EntrantNumber]:
         """Return the entrants, best first.
@@ -92,7 +101,7 @@ class Series:
 
         One that leaves later forfeits its matches.
         """
-        return not self._contest.entrants[number].plays_in(self._round)
+        return not self._contest.entrants[number].plays_in(self.round)
 
 
 STILL_IN = "still in"
@@ -144,7 +153,7 @@ class Bracket:
         """By the keys of the meetings, such as `3.2`."""
         self.byes: list[BracketBye] = []
         self.winners: dict[str, EntrantNumber] = {}
-        """Of the meetings in rounds that are over."""
+        """Of the meetings that are decided."""
         self.contest, self.players, self.round = contest, players, first_round
 
     def followed(self) -> "Bracket":
@@ -152,21 +161,35 @@ class Bracket:
         with suppress(CannotContinue):
             for round_ in self.rounds():
                 if self.contest.is_open(round_):
+                    self._note_decided()
                     break
         return self
+
+    def _note_decided(self) -> None:
+        """Note the winners and losers of the decided meetings of the round that is open."""
+        for one in self.series:
+            if one.decided:
+                winner, *_, loser = one.ranking()
+                self.winners[one.key] = winner
+                if note := self.exit_note(one):
+                    self.leave(loser, note, one)
+
+    def exit_note(self, one: Series) -> str:
+        """The note of the loser of a meeting, or nothing if the loser may go on."""
+        return f"lost {self._stage}"
 
     def rounds(self) -> Iterator[Round]:
         """Yield the rounds. `exits` holds the entrants that are out."""
         slots = bracket_slots(self.players)
         while len(slots) > 1:
-            name = stage_name(len(slots))
+            self._stage = stage_name(len(slots))
             pairs = list(zip(slots[::2], slots[1::2], strict=True))
             yield from self.played(self.full("winners", pairs), self.resting())
             winners: dict[EntrantNumber, EntrantNumber] = {}
             for one in self.series:
                 winner, loser = one.ranking()
                 winners[winner] = winners[loser] = winner
-                self.leave(loser, f"lost {name}", one)
+                self.leave(loser, self.exit_note(one), one)
                 final = one
             slots = [winners.get(one, one) if one is not None else None for one, _ in pairs]
         assert slots[0] is not None
@@ -175,19 +198,15 @@ class Bracket:
     def played(
         self, groups: Sequence[Sequence[EntrantNumber]], byes: Sequence[EntrantNumber] = ()
     ) -> Iterator[Round]:
-        """Yield the round of these meetings until all are decided.
-
-        `self.series` holds them afterwards.
-        """
-        series = [Series(self, meeting, group) for meeting, group in enumerate(groups, 1)]
-        while sum(one.prolong() for one in series):
+        """Yield the round of these meetings until all are decided. `self.series` holds them."""
+        self.series = [Series(self, meeting, group) for meeting, group in enumerate(groups, 1)]
+        while sum(one.prolong() for one in self.series):
             yield Round(
-                self.round, [fixture for one in series for fixture in one.fixtures], tuple(byes)
+                self.round,
+                [fixture for one in self.series for fixture in one.fixtures],
+                tuple(byes),
             )
-        self.series = series
-        self.winners |= {
-            f"{self.round}.{meeting}": one.ranking()[0] for meeting, one in enumerate(series, 1)
-        }
+        self.winners |= {one.key: one.ranking()[0] for one in self.series}
         self.round += 1
 
     def full(
@@ -215,7 +234,7 @@ class Bracket:
     def leave(self, entrant: EntrantNumber, note: str, one: Series) -> None:
         """Note where an entrant went out, and whether the seeding decided."""
         level = ", level: the higher seed advanced" if one.by_seed else ""
-        self.exits[entrant] = Exit(self.round, note + level)
+        self.exits[entrant] = Exit(one.round + 1, note + level)
 
     def win(self, entrant: EntrantNumber, one: Series) -> None:
         self.round += 1
@@ -270,6 +289,10 @@ class Heats(Bracket):
                 self.round - place / (size + 1), f"place {place} in the final"
             )
         self.win(winner, final)
+
+    def exit_note(self, one: Series) -> str:
+        """Nothing: the best losers of a round may fill up the next one."""
+        return ""
 
     def _present(self, alive: Sequence[EntrantNumber]) -> list[EntrantNumber]:
         """Return those that still play.
@@ -420,6 +443,10 @@ class DoubleBracket(Bracket):
         self._won = {frozenset(one.seeds): one.ranking() for one in self.series}
         self._met = {number: one for one in self.series for number in one.seeds}
 
+    def exit_note(self, one: Series) -> str:
+        lower = self.places[one.key].side == "losers"
+        return f"lost its second meeting in round {one.round}" if lower else ""
+
     def _winner(self, pair: tuple[Slot, Slot]) -> Slot:
         one, two = pair
         if one is None or two is None:
@@ -432,9 +459,8 @@ class DoubleBracket(Bracket):
 
     def _out(self, loser: Slot) -> None:
         if loser is not None:
-            self.leave(
-                loser, f"lost its second meeting in round {self.round - 1}", self._met[loser]
-            )
+            one = self._met[loser]
+            self.leave(loser, self.exit_note(one), one)
 
     def _final(self, unbeaten: Slot, challenger: Slot) -> Iterator[Round]:
         assert unbeaten is not None and challenger is not None
