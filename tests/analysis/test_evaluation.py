@@ -193,6 +193,14 @@ def test_an_opponent_may_turn_a_match() -> None:
     )
 
 
+def test_moves_have_the_names_that_the_board_shows() -> None:
+    match = new_match("gomoku", size=7, win_length=4)
+    match.submit(0, {"x": 3, "y": 1}, 0)
+    match.expel(1, "resigned", 5)
+    turn, _ = turn_between(file_of(match), Point(0, 0, (0.5, 0.5)), Point(1, 0, (1, 0)), 1)
+    assert turn.words == "saw its chance to win fall from 50 % to 0 % when ada played d6"
+
+
 def test_a_fall_within_the_noise_is_none() -> None:
     before, after = Point(0, 0, (0.5, 0.5), 4), Point(1, 0, (0.8, 0.2), 4)
     assert before.fall(after, 1) == 0 and before.fall(after, 0) == 0

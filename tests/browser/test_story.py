@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import guests
 from tests.browser.arena import BrowserArena
 from tests.browser.faults import serious_faults
 from tests.browser.test_every_page import check
@@ -45,7 +46,7 @@ def test_a_match_shows_its_turning_points(page: Page, arena: BrowserArena) -> No
     expect(part).to_be_focused()
     first = evaluated(arena, match)["turns"][0]
     expect(part.get_by_role("listitem").first).to_contain_text(first["words"])
-    part.get_by_role("link", name=f"Step {first['step']}").click()
+    part.get_by_role("link", name=f"After step {first['step']}").click()
     expect(page.locator(".caption-step")).to_have_text(f"{first['step']} / 7")
     expect(page).to_have_url(re.compile(rf"/matches/{match}\?step={first['step']}$"))
     check(page)
@@ -93,3 +94,11 @@ def test_a_match_is_printed_without_its_controls(page: Page, match: str) -> None
         expect(page.locator(part)).to_be_hidden()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.locator(".result table")).to_be_visible()
+
+
+def test_a_list_names_a_house_bot_that_won_as_its_seat(page: Page, arena: BrowserArena) -> None:
+    guests.played(arena, "gomoku")
+    page.goto("/matches?game=gomoku&winner=house:random")
+    row = page.locator("tbody tr").first
+    expect(row.locator(".winner")).to_have_text(re.compile(r"random\s+house"))
+    expect(row.get_by_role("cell", name="random", exact=True)).to_be_visible()

@@ -132,6 +132,11 @@ def test_openings_of_noughts_and_crosses(spaces: tuple[int, ...], words: str) ->
     assert position.opening_words(len(before) % 2, raw) == words
 
 
+def test_moves_of_gomoku_have_the_names_on_the_board() -> None:
+    assert Gomoku().start(2, CHANCE).move_words(0, {"x": 3, "y": 4}) == "d11"
+    assert NoughtsAndCrosses().start(2, CHANCE).move_words(0, {"mark": "X", "space": [0, 0]}) == ""
+
+
 @pytest.mark.parametrize(
     ("points", "words"),
     [

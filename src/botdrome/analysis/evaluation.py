@@ -30,7 +30,7 @@ from botdrome.match.events import Began, BoardEnded, Cause, Out, Played, Player
 from botdrome.match.questions import COORDINATES, Question, move_text, questions, recorded_text
 from botdrome.match.record import Record, replay, seed_number
 
-VERSION = 1
+VERSION = 2
 """Changes with the method. Stored evaluations of another version are made again."""
 MOST_INPUTS = 50_000
 """A longer match is not evaluated."""
@@ -339,7 +339,7 @@ def _did(question: Question) -> str:
         return f"sent {recorded_text(question)}"
     if question.position.secret:
         return "made a hidden move"
-    return f"played {_move(question.recorded)}"
+    return f"played {_named(question, question.recorded)}"
 
 
 def _better(record: Record, question: Question, before: Point) -> str:
@@ -352,7 +352,12 @@ def _better(record: Record, question: Question, before: Point) -> str:
         return ""
     best = blunder.puzzle.better[0]
     value = _value(best.estimate.share, len(question.order))
-    return f"; {_move(best.move)} would have kept {value}"
+    return f"; {_named(question, best.move)} would have kept {value}"
+
+
+def _named(question: Question, move: Raw) -> str:
+    """A legal move by its name on the board, if its game has such names."""
+    return question.position.move_words(question.seat, move) or _move(move)
 
 
 def _move(raw: Raw) -> str:

@@ -131,6 +131,13 @@ class Game(msgspec.Struct, Generic[Move], frozen=True):
         """
         return ""
 
+    def move_words(self, seat: Seat, raw: Raw) -> str:
+        """Name a legal move as the pages name it on the board.
+
+        By default a game has no such names.
+        """
+        return ""
+
     def death_words(self, seat: Seat) -> str:
         """Say how a seat died in a few words; empty: it did not. By default no seat dies."""
         return ""

@@ -186,6 +186,11 @@ class Gomoku(Game[Point], frozen=True):
             str([*point]) for point in self.line
         )
 
+    def move_words(self, seat: Seat, raw: Raw) -> str:
+        """Columns are letters from the left, rows are numbers from the bottom."""
+        x, y = self.parse(seat, raw)
+        return f"{chr(97 + x)}{self.size - y}"
+
     def opening_words(self, seat: Seat, raw: Raw) -> str:
         x, y = self.parse(seat, raw)
         stones = [at for at, cell in enumerate(self.cells) if cell != FREE]
@@ -193,7 +198,7 @@ class Gomoku(Game[Point], frozen=True):
             return ""
         if not stones:
             centre = self.size % 2 == 1 and x == y == self.size // 2
-            return f"opens {'in the centre' if centre else f'at {chr(97 + x)}{self.size - y}'}"
+            return f"opens {'in the centre' if centre else f'at {self.move_words(seat, raw)}'}"
         first_y, first_x = divmod(stones[0], self.size)
         across, along = abs(x - first_x), abs(y - first_y)
         if max(across, along) > 1:

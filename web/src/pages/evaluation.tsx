@@ -96,7 +96,7 @@ function Turns({ showing: { film, digest, playback, links }, evaluation, player 
       <ol class="turns">
         {turns.map((turn) => (
           <li key={`${turn.step}-${turn.player}`}>
-            <a href={links?.page(turn.step) ?? '#'} onClick={(event) => seek(event, turn.step)}>Step {turn.step}</a>: <bdi>{nameOf(film.header, turn.player)}</bdi> {turn.words}.
+            <a href={links?.page(turn.step) ?? '#'} onClick={(event) => seek(event, turn.step)}>After step {turn.step}</a>: <bdi>{nameOf(film.header, turn.player)}</bdi> {turn.words}.
           </li>
         ))}
       </ol>
@@ -115,7 +115,7 @@ export function curve({ film, digest }: Pick<Showing, 'film' | 'digest'>, { step
 }
 
 function inWords({ film }: Showing, { turns }: Evaluation): string {
-  return turns.map((turn) => `Step ${turn.step}: ${nameOf(film.header, turn.player)} ${turn.words}`).join('. ') || 'No single step turned this match.';
+  return turns.map((turn) => `After step ${turn.step}: ${nameOf(film.header, turn.player)} ${turn.words}`).join('. ') || 'No single step turned this match.';
 }
 
 function percent(share: number): string {

@@ -25,7 +25,7 @@ function Players({ match }: { match: Match }) {
 function resultOf({ status, result }: Match): string {
   if (status === 'running') return 'running';
   if (status === 'aborted') return 'aborted';
-  return result?.victor ?? 'draw';
+  return result?.victor?.replace(/^house:/, '') ?? 'draw';
 }
 
 /** A match that is over, in one line. */
