@@ -33,6 +33,14 @@ def problem(text: str, head: str = HEAD) -> str:
     return str(caught.value)
 
 
+def test_grades_are_for_results_against_entrants() -> None:
+    document = read_document(
+        HEAD + '[[entrants]]\nbot = "house:threat"\n[[grades]]\nname = "A"\n'
+        'against = "house:threat"\nscore = 0.5\n'
+    )
+    assert [grade.against for grade in document.grades] == ["house:threat"]
+
+
 def test_the_example_is_right_and_so_is_that_of_every_key() -> None:
     assert read_document(EXAMPLE).rounds == 5
     for _, example in KEYS.values():

@@ -13,6 +13,7 @@ from botdrome.match.record import (
     match_file,
     news_as_bytes,
     read,
+    renamed,
     replay,
     seeded_match,
     unchecked_file,
@@ -44,6 +45,15 @@ def test_a_match_replays_from_its_file_to_the_same_news(name: str) -> None:
     verify(record, game)
     again = [news_as_bytes(news) for _, news in replay(record, game)]
     assert again == [news_as_bytes(news) for _, news in replay(read(data), game)]
+
+
+def test_a_file_with_other_names_holds() -> None:
+    match = played("gomoku")
+    data = match_file(match, ["ada", "bob"])
+    assert renamed(data, {}) == data
+    record = read(renamed(data, {"bob": "deleted-1"}))
+    assert record.setup.names == ("ada", "deleted-1")
+    verify(record, CATALOGUE["gomoku"].game)
 
 
 def test_every_kind_of_input_replays() -> None:

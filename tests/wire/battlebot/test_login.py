@@ -139,6 +139,12 @@ def test_options_in_other_words_are_the_same() -> None:
             LOGIN | {"invite": "w", "opponent": "bob"},
             "a login has an opponent or an invite, not both",
         ),
+        (LOGIN | {"ladder": 1}, "ladder is true or false, not 1"),
+        (
+            LOGIN | {"ladder": True, "opponent": "bob"},
+            "a ladder is for registered bots at tables of two and at the usual pace; leave out "
+            "contest, opponent and invite",
+        ),
         (LOGIN | {"invite": "w" * 65}, "an invite has at most 64 characters, not 65"),
         (LOGIN | {"version": 1.2}, "version is text of at most 64 printable characters, not 1.2"),
         (LOGIN | {"features": [[]]}, f"there is no feature []; features may hold {KNOWN}"),

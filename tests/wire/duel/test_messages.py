@@ -49,6 +49,19 @@ def test_the_stones_of_an_opening_are_told_with_the_first_question() -> None:
     assert '"_moves": [[7, 7], [8, 8], [6, 6], [0, 1]]}' in play.move(1, 0, 1)[0][0]
 
 
+def test_a_pass_puts_no_stone_on_the_board() -> None:
+    play = Play(terms=Terms(Pace(5000), late="pass"))
+    play.start()
+    play.now = 5000
+    assert play.tell(play.match.wake(play.now)) == [
+        [],
+        [
+            '{"event": "get_move", "id": "id1", "board": {"_id": 15509, "_size": 15, '
+            '"_win_length": 5, "_moves": []}, "timeout": 5.0, "color": "O"}'
+        ],
+    ]
+
+
 def test_a_board_as_the_manual_shows_it() -> None:
     play = Play()
     assert play.start() == [
