@@ -81,6 +81,12 @@ def logs_as_they_were() -> Iterator[None]:
     root.setLevel(logging.WARNING)
 
 
+def pytest_collection_finish() -> None:
+    """Modules and tests stay: no collection of garbage looks through them, which takes 0.1 s."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def what_is_left_open_is_found_here() -> Iterator[None]:
     """Blame the module that left a connection or a file open, not the one in which Python finds
