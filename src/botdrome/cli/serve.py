@@ -216,8 +216,8 @@ def setting_options() -> list[Any]:
 
 
 def _option(setting: Setting) -> Any:
-    meaning = (setting.meaning + _default(setting)).replace("[", "\\[")
     flag, hidden = f"--{setting.name.replace('_', '-')}", setting.name not in SHOWN
+    meaning = (("" if hidden else setting.meaning) + _default(setting)).replace("[", "\\[")
     return Annotated[str | None, Option(flag, metavar="VALUE", help=meaning, hidden=hidden)]
 
 

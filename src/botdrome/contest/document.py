@@ -450,52 +450,37 @@ class DocumentPart(
 class EntryRules(DocumentPart, frozen=True):
     """Which bots may enter."""
 
-    kind: Annotated[
-        Literal["open", "list", "password", "class"],
-        Meta(
-            description="open: any registered bot; list: those in `bots`; class: the bots that "
-            "participants of `class` have uploaded until the start"
-        ),
-    ] = "open"
-    bots: Annotated[
-        tuple[str, ...], Meta(description="the bots that may enter, if kind is list")
-    ] = ()
-    password: Annotated[
-        str, Meta(description="the word that entrants must know, if kind is password")
-    ] = ""
-    class_: Annotated[str, Meta(description="the name of a class, if kind is class")] = ""
-    uploads: Annotated[
-        Positive | None,
-        Meta(description="versions that a participant may upload after the contest was created"),
-    ] = None
-    per_owner: Annotated[
-        Positive | None, Meta(description="the largest number of bots of one owner")
-    ] = None
-    most: Annotated[Positive | None, Meta(description="the largest number of entrants")] = None
-    late: Annotated[
-        bool, Meta(description="bots may enter after the start, where the format allows it")
-    ] = False
-    versions: Annotated[
-        bool,
-        Meta(description="a new version of a bot may replace the old one while the contest runs"),
-    ] = False
+    kind: Literal["open", "list", "password", "class"] = "open"
+    """open: any registered bot; list: those in `bots`; class: the bots that participants of
+    `class` have uploaded until the start
+    """
+    bots: tuple[str, ...] = ()
+    """the bots that may enter, if kind is list"""
+    password: str = ""
+    """the word that entrants must know, if kind is password"""
+    class_: str = ""
+    """the name of a class, if kind is class"""
+    uploads: Positive | None = None
+    """versions that a participant may upload after the contest was created"""
+    per_owner: Positive | None = None
+    """the largest number of bots of one owner"""
+    most: Positive | None = None
+    """the largest number of entrants"""
+    late: bool = False
+    """bots may enter after the start, where the format allows it"""
+    versions: bool = False
+    """a new version of a bot may replace the old one while the contest runs"""
 
 
 class Penalties(DocumentPart, frozen=True):
     """What happens to a bot that does not play."""
 
-    no_show: Annotated[
-        Literal["forfeit", "skip", "wait"],
-        Meta(
-            description="forfeit: the absent bot loses; skip: the match does not count; wait: for "
-            "the organiser"
-        ),
-    ] = "forfeit"
-    wait: Annotated[float, Meta(description="seconds to wait for an absent bot", ge=0)] = 60.0
-    withdraw_after: Annotated[
-        Positive | None,
-        Meta(description="no-shows and crashes after which a bot is withdrawn; none: never"),
-    ] = None
+    no_show: Literal["forfeit", "skip", "wait"] = "forfeit"
+    """forfeit: the absent bot loses; skip: the match does not count; wait: for the organiser"""
+    wait: Annotated[float, Meta(ge=0)] = 60.0
+    """seconds to wait for an absent bot"""
+    withdraw_after: Positive | None = None
+    """no-shows and crashes after which a bot is withdrawn; none: never"""
 
     def withdraw(self, faults: int) -> bool:
         """Return True if a bot with this number of no-shows and crashes is to be withdrawn."""
@@ -505,24 +490,19 @@ class Penalties(DocumentPart, frozen=True):
 class ClockRules(DocumentPart, frozen=True):
     """The time control; without it, that of the game."""
 
-    limit: Annotated[Positive | None, Meta(description="milliseconds for a move")] = None
-    control: Annotated[str, Meta(description="a chess clock in seconds, such as 40/60+0.6")] = ""
-    bank: Annotated[
-        int,
-        Meta(description="milliseconds for the whole match on top of the limits of moves", ge=0),
-    ] = 0
+    limit: Positive | None = None
+    """milliseconds for a move"""
+    control: str = ""
+    """a chess clock in seconds, such as 40/60+0.6"""
+    bank: Annotated[int, Meta(ge=0)] = 0
+    """milliseconds for the whole match on top of the limits of moves"""
 
 
 class OfflineEntrant(DocumentPart, frozen=True):
     """A bot of a contest that runs offline."""
 
-    bot: Annotated[
-        str,
-        Meta(
-            description="house:NAME, FILE.py[:NAME], MODULE:NAME, or a program: 'view:...', "
-            "'cmd:...'"
-        ),
-    ]
+    bot: str
+    """house:NAME, FILE.py[:NAME], MODULE:NAME, or a program: 'view:...', 'cmd:...'"""
     name: str = ""
     owner: str = ""
 
@@ -531,69 +511,42 @@ class Grade(DocumentPart, frozen=True):
     """A grade, and what a bot must reach for it."""
 
     name: str
-    against: Annotated[str, Meta(description="the entrant of the document that it plays against")]
-    score: Annotated[
-        float,
-        Meta(gt=0, le=1, description="what the 95 % interval of its share of the points is above"),
-    ]
+    against: str
+    """the entrant of the document that it plays against"""
+    score: Annotated[float, Meta(gt=0, le=1)]
+    """what the 95 % interval of its share of the points is above"""
 
 
 class ContestDocument(DocumentPart, frozen=True):
     """A contest, as its organiser describes it."""
 
-    name: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            max_length=64,
-            pattern=r"^[^/\x00-\x1f]+$",
-            description="as bots name it at login",
-        ),
-    ]
+    name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[^/\x00-\x1f]+$")]
+    """as bots name it at login"""
     game: str
     title: str = ""
     owner: str = ""
     options: dict[str, Any] = {}
-    players: Annotated[
-        Annotated[int, Meta(ge=2)] | None,
-        Meta(description="seats at a table; by default two, or the fewest the game allows"),
-    ] = None
+    players: Annotated[int, Meta(ge=2)] | None = None
+    """seats at a table; by default two, or the fewest the game allows"""
     format_: FormatName = "round-robin"
-    rounds: Annotated[
-        Positive | None,
-        Meta(description="rounds of a Swiss; by default the logarithm of the entrants"),
-    ] = None
-    games: Annotated[
-        Positive | None, Meta(description="matches of a meeting; by default one for each seat")
-    ] = None
-    rotate: Annotated[
-        bool, Meta(description="the seats rotate from match to match of a meeting")
-    ] = True
-    best_of: Annotated[
-        Positive | None,
-        Meta(description="knockout: matches of a meeting, which ends once it is decided"),
-    ] = None
-    groups: Annotated[
-        Annotated[int, Meta(ge=2)] | None,
-        Meta(
-            description="groups: how many; by default as many as leave twice a table's players in "
-            "each"
-        ),
-    ] = None
-    bye: Annotated[
-        float,
-        Meta(ge=0, le=1, multiple_of=0.5, description="Swiss: 1, 0.5 or 0: the share of a meeting"),
-    ] = 1.0
-    pairing: Annotated[
-        int, Meta(ge=1, le=PAIRING, description="Swiss: the version of the rules for pairs")
-    ] = PAIRING
-    advance: Annotated[
-        int, Meta(ge=1, description="groups: entrants of each group that go on to the knockout")
-    ] = 2
-    champion: Annotated[
-        str,
-        Meta(description="gauntlet: the bot that meets all others; by default the first entrant"),
-    ] = ""
+    rounds: Positive | None = None
+    """rounds of a Swiss; by default the logarithm of the entrants"""
+    games: Positive | None = None
+    """matches of a meeting; by default one for each seat"""
+    rotate: bool = True
+    """the seats rotate from match to match of a meeting"""
+    best_of: Positive | None = None
+    """knockout: matches of a meeting, which ends once it is decided"""
+    groups: Annotated[int, Meta(ge=2)] | None = None
+    """groups: how many; by default as many as leave twice a table's players in each"""
+    bye: Annotated[float, Meta(ge=0, le=1, multiple_of=0.5)] = 1.0
+    """Swiss: 1, 0.5 or 0: the share of a meeting"""
+    pairing: Annotated[int, Meta(ge=1, le=PAIRING)] = PAIRING
+    """Swiss: the version of the rules for pairs"""
+    advance: Positive = 2
+    """groups: entrants of each group that go on to the knockout"""
+    champion: str = ""
+    """gauntlet: the bot that meets all others; by default the first entrant"""
     seed: int = 1
     start: Moment | None = None
     end: Moment | None = None
@@ -604,13 +557,10 @@ class ContestDocument(DocumentPart, frozen=True):
     clock: ClockRules = ClockRules()
     penalties: Penalties = Penalties()
     entrants: tuple[OfflineEntrant, ...] = ()
-    grades: Annotated[
-        tuple[Grade, ...], Meta(description="the best first; a bot gets the first that it reaches")
-    ] = ()
-    hidden: Annotated[
-        tuple[Literal["options", "entrants"], ...],
-        Meta(description="what is shown only after the start"),
-    ] = ()
+    grades: tuple[Grade, ...] = ()
+    """the best first; a bot gets the first that it reaches"""
+    hidden: tuple[Literal["options", "entrants"], ...] = ()
+    """what is shown only after the start"""
 
     @property
     def seats(self) -> int:

@@ -3,16 +3,21 @@
 Each protocol declares a section of its own in its folder.
 """
 
+import ast
+import inspect
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from ipaddress import ip_address
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import NODEFAULT, Meta, Struct, field
+from msgspec.structs import fields
 from platformdirs import user_data_path
 
 LARGEST_UPLOAD = 8 << 20
@@ -26,17 +31,23 @@ class BadSetting(Exception):
 class Section(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A group of settings.
 
-    The docstring of a subclass is its heading in `--help` and in the docs.
+    The docstring of a subclass is its heading in `--help` and in the docs. A string after each
+    setting says what it means.
     """
 
 
 AnyPort = Annotated[int, Meta(ge=-1, le=65535)]
+Positive = Annotated[int, Meta(ge=1)]
+PositiveFloat = Annotated[float, Meta(gt=0)]
+NotNegative = Annotated[float, Meta(ge=0)]
+UpToAnHour = Annotated[float, Meta(ge=0, le=3600)]
 
 
 class ProtocolSection(Section, frozen=True, kw_only=True):
     """The settings of one protocol."""
 
-    port: Annotated[AnyPort, Meta(description="the port; 0: off, -1: any free port")] = 0
+    port: AnyPort = 0
+    """the port; 0: off, -1: any free port"""
 
 
 AnySection = TypeVar("AnySection", bound=ProtocolSection)
@@ -45,369 +56,229 @@ AnySection = TypeVar("AnySection", bound=ProtocolSection)
 class NetworkSection(Section, frozen=True):
     """Names and proxies"""
 
-    public_url: Annotated[
-        str,
-        Meta(
-            description="URLs by which clients reach this server, separated by commas; empty: only "
-            "its own names"
-        ),
-    ] = ""
-    origins: Annotated[
-        str,
-        Meta(
-            description="origins (https://pages.example.org) whose pages may use this server, "
-            "separated by commas"
-        ),
-    ] = ""
-    trusted_proxies: Annotated[
-        str,
-        Meta(
-            description="networks of proxies that may name a client's address (PROXY v2, "
-            "X-Forwarded-For), separated by commas"
-        ),
-    ] = ""
+    public_url: str = ""
+    """URLs by which clients reach this server, separated by commas; empty: only its own names"""
+    origins: str = ""
+    """origins (https://pages.example.org) whose pages may use this server, separated by commas"""
+    trusted_proxies: str = ""
+    """networks of proxies that may name a client's address (PROXY v2, X-Forwarded-For),
+    separated by commas
+    """
 
 
 class TlsSection(Section, frozen=True):
     """TLS on the HTTP port"""
 
-    cert: Annotated[
-        str, Meta(description="a certificate file (PEM); together with `key` it turns TLS on")
-    ] = ""
-    key: Annotated[str, Meta(description="the key file of the certificate (PEM)")] = ""
+    cert: str = ""
+    """a certificate file (PEM); together with `key` it turns TLS on"""
+    key: str = ""
+    """the key file of the certificate (PEM)"""
 
 
 class LimitsSection(Section, frozen=True):
     """Timeouts and capacity"""
 
-    connections: Annotated[int, Meta(description="connections in total", ge=1)] = 50000
-    connections_per_address: Annotated[
-        int, Meta(description="connections from one address", ge=1)
-    ] = 20000
-    login: Annotated[
-        float, Meta(description="seconds for the first message of a connection", gt=0)
-    ] = 10.0
-    waiting: Annotated[
-        float,
-        Meta(
-            description="seconds to wait for an opponent (bots with the feature `notices`) or to "
-            "join (boats); 0: forever",
-            ge=0,
-        ),
-    ] = 300.0
-    unwritten: Annotated[
-        int,
-        Meta(
-            description="results that may wait for a store that is down before no new match begins",
-            ge=1,
-        ),
-    ] = 500
+    connections: Positive = 50000
+    """connections in total"""
+    connections_per_address: Positive = 20000
+    """connections from one address"""
+    login: PositiveFloat = 10.0
+    """seconds for the first message of a connection"""
+    waiting: NotNegative = 300.0
+    """seconds to wait for an opponent (bots with the feature `notices`) or to join (boats); 0:
+    forever
+    """
+    unwritten: Positive = 500
+    """results that may wait for a store that is down before no new match begins"""
 
 
 class MessageSection(Section, frozen=True):
     """Messages of one connection"""
 
-    rate: Annotated[float, Meta(description="messages per second in the long run", gt=0)] = 200.0
-    burst: Annotated[int, Meta(description="messages at once", ge=1)] = 400
-    longest: Annotated[int, Meta(description="bytes of one message", ge=256)] = 65536
+    rate: PositiveFloat = 200.0
+    """messages per second in the long run"""
+    burst: Positive = 400
+    """messages at once"""
+    longest: Annotated[int, Meta(ge=256)] = 65536
+    """bytes of one message"""
 
 
 class HttpSection(Section, frozen=True):
     """HTTP requests from one address, except those of players"""
 
-    rate: Annotated[
-        float, Meta(description="requests per second in the long run; 0: no limit", ge=0)
-    ] = 200.0
-    burst: Annotated[int, Meta(description="requests at once", ge=1)] = 2000
-    rate_loopback: Annotated[
-        bool, Meta(description="limit requests from the server's own machine, too")
-    ] = False
+    rate: NotNegative = 200.0
+    """requests per second in the long run; 0: no limit"""
+    burst: Positive = 2000
+    """requests at once"""
+    rate_loopback: bool = False
+    """limit requests from the server's own machine, too"""
 
 
 class RegistrationSection(Section, frozen=True):
     """Registrations of bots from one address"""
 
-    rate: Annotated[float, Meta(description="registrations per second in the long run", gt=0)] = (
-        10.0
-    )
-    burst: Annotated[int, Meta(description="registrations at once", ge=1)] = 1000
+    rate: PositiveFloat = 10.0
+    """registrations per second in the long run"""
+    burst: Positive = 1000
+    """registrations at once"""
 
 
 class ClassSection(Section, frozen=True):
     """Classes"""
 
-    hours: Annotated[
-        float,
-        Meta(
-            description="hours until a join code expires, unless its class says otherwise",
-            gt=0,
-            le=8784,
-        ),
-    ] = 24.0
-    participants: Annotated[int, Meta(description="participants of one class", ge=1, le=5000)] = 500
+    hours: Annotated[float, Meta(gt=0, le=8784)] = 24.0
+    """hours until a join code expires, unless its class says otherwise"""
+    participants: Annotated[int, Meta(ge=1, le=5000)] = 500
+    """participants of one class"""
 
 
 class HouseSection(Section, frozen=True):
     """House bots"""
 
-    fill: Annotated[
-        bool,
-        Meta(description="house bots of middle strength play against bots that find no opponent"),
-    ] = False
-    wait: Annotated[float, Meta(description="seconds before a house bot steps in", ge=0)] = 1.0
+    fill: bool = False
+    """house bots of middle strength play against bots that find no opponent"""
+    wait: NotNegative = 1.0
+    """seconds before a house bot steps in"""
 
 
 class ContestSection(Section, frozen=True):
     """Contests"""
 
-    games: Annotated[int, Meta(description="games per seating of each pair in a contest", ge=1)] = 5
-    wait: Annotated[
-        float,
-        Meta(
-            description="seconds before a bot with the feature `notices` is told that its contest "
-            "is complete",
-            ge=0,
-        ),
-    ] = 5.0
+    games: Positive = 5
+    """games per seating of each pair in a contest"""
+    wait: NotNegative = 5.0
+    """seconds before a bot with the feature `notices` is told that its contest is complete"""
 
 
 class MatchmakingSection(Section, frozen=True):
     """Matchmaking"""
 
-    wait: Annotated[
-        float,
-        Meta(
-            description="seconds to gather bots for open play before they are paired; 0: pair at "
-            "once",
-            ge=0,
-            le=3600,
-        ),
-    ] = 0.0
+    wait: UpToAnHour = 0.0
+    """seconds to gather bots for open play before they are paired; 0: pair at once"""
 
 
 class MatchSection(Section, frozen=True):
     """Matches"""
 
-    start_delay: Annotated[
-        float, Meta(description="seconds between pairing and the first message of a match", ge=0)
-    ] = 0.1
-    network_credit: Annotated[
-        float,
-        Meta(
-            description="seconds of network time per move that no bot is charged for, at most",
-            ge=0,
-            le=10,
-        ),
-    ] = 0.3
-    flight_bytes: Annotated[
-        int, Meta(description="bytes of the flight record of a seat", ge=1024)
-    ] = 65536
+    start_delay: NotNegative = 0.1
+    """seconds between pairing and the first message of a match"""
+    network_credit: Annotated[float, Meta(ge=0, le=10)] = 0.3
+    """seconds of network time per move that no bot is charged for, at most"""
+    flight_bytes: Annotated[int, Meta(ge=1024)] = 65536
+    """bytes of the flight record of a seat"""
 
 
 class CallsSection(Section, frozen=True):
     """Calls to bots that have a URL"""
 
-    allow: Annotated[
-        str,
-        Meta(
-            description="networks (10.1.0.0/16) and hosts that the server may call beside "
-            "loopback, separated by commas"
-        ),
-    ] = ""
-    loopback: Annotated[
-        bool | None,
-        Meta(
-            description="call bots on the server's own machine; null: only while the server "
-            "listens on loopback alone"
-        ),
-    ] = None
-    ports: Annotated[str, Meta(description="ports on which bots may be called")] = (
-        "80,443,1024-65535"
-    )
-    ca: Annotated[str, Meta(description="a file of certificates to trust beside the system's")] = ""
-    per_host: Annotated[
-        int, Meta(description="calls to one address at the same time; others wait", ge=1)
-    ] = 1000
-    per_port: Annotated[
-        int, Meta(description="calls to one port of an address at the same time; others wait", ge=1)
-    ] = 200
+    allow: str = ""
+    """networks (10.1.0.0/16) and hosts that the server may call beside loopback, separated by
+    commas
+    """
+    loopback: bool | None = None
+    """call bots on the server's own machine; null: only while the server listens on loopback
+    alone
+    """
+    ports: str = "80,443,1024-65535"
+    """ports on which bots may be called"""
+    ca: str = ""
+    """a file of certificates to trust beside the system's"""
+    per_host: Positive = 1000
+    """calls to one address at the same time; others wait"""
+    per_port: Positive = 200
+    """calls to one port of an address at the same time; others wait"""
 
 
 class HostingSection(Section, frozen=True):
     """Uploaded bots that runners play"""
 
-    uploads: Annotated[
-        str,
-        Meta(
-            description="bots that may be uploaded: off, invited (those of classes and "
-            "those that the operator invited) or everybody",
-            pattern="^(off|invited|everybody)$",
-        ),
-    ] = "off"
-    packed: Annotated[
-        int, Meta(description="bytes of an uploaded archive", ge=1024, le=LARGEST_UPLOAD)
-    ] = 4 << 20
-    unpacked: Annotated[
-        int, Meta(description="bytes of its files together", ge=1024, le=256 << 20)
-    ] = 16 << 20
-    files: Annotated[int, Meta(description="files of an upload", ge=1, le=10_000)] = 500
-    per_day: Annotated[
-        int, Meta(description="uploads of a participant, or of another bot, within 24 hours", ge=1)
-    ] = 20
+    uploads: Annotated[str, Meta(pattern="^(off|invited|everybody)$")] = "off"
+    """bots that may be uploaded: off, invited (those of classes and those that the operator
+    invited) or everybody
+    """
+    packed: Annotated[int, Meta(ge=1024, le=LARGEST_UPLOAD)] = 4 << 20
+    """bytes of an uploaded archive"""
+    unpacked: Annotated[int, Meta(ge=1024, le=256 << 20)] = 16 << 20
+    """bytes of its files together"""
+    files: Annotated[int, Meta(ge=1, le=10_000)] = 500
+    """files of an upload"""
+    per_day: Positive = 20
+    """uploads of a participant, or of another bot, within 24 hours"""
 
 
 class LadderSection(Section, frozen=True):
     """Ladders"""
 
-    per_hour: Annotated[int, Meta(description="matches of a bot in an hour", ge=1, le=3600)] = 60
-    wait: Annotated[
-        float,
-        Meta(
-            description="seconds to gather bots before one of them gets the best opponent that "
-            "is there, or a house bot",
-            ge=0,
-            le=3600,
-        ),
-    ] = 5.0
+    per_hour: Annotated[int, Meta(ge=1, le=3600)] = 60
+    """matches of a bot in an hour"""
+    wait: UpToAnHour = 5.0
+    """seconds to gather bots before one of them gets the best opponent that is there, or a
+    house bot
+    """
 
 
 class OperatorSection(Section, frozen=True):
     """The operator"""
 
-    token: Annotated[
-        str,
-        Meta(description="the operator's token; empty: one is made and shown at the first start"),
-    ] = ""
+    token: str = ""
+    """the operator's token; empty: one is made and shown at the first start"""
 
 
 class ClusterSection(Section, frozen=True):
     """Several servers as one arena"""
 
-    name: Annotated[
-        str,
-        Meta(
-            description="the name of this node; empty: the host's name with a random suffix",
-            pattern="^[A-Za-z0-9_-]*$",
-        ),
-    ] = ""
-    port: Annotated[
-        AnyPort,
-        Meta(
-            description="with workers: the first node's own HTTP port, the next one has the next; "
-            "-1: any, 0: none"
-        ),
-    ] = 0
-    pipes: Annotated[
-        AnyPort,
-        Meta(
-            description="the port on which this node takes connections from other machines; with "
-            "workers, the next one has the next; 0 or -1: any free port"
-        ),
-    ] = 0
-    beat: Annotated[
-        float, Meta(description="seconds between two signs of life of a node", gt=0, le=10)
-    ] = 0.5
-    death: Annotated[
-        float,
-        Meta(description="seconds without a sign of life after which a node is dead", gt=0, le=60),
-    ] = 2.0
-    wait: Annotated[
-        float,
-        Meta(
-            description="seconds in which a node that starts waits for PostgreSQL and NATS",
-            ge=0,
-            le=3600,
-        ),
-    ] = 30.0
-    pairing: Annotated[
-        float,
-        Meta(
-            description="seconds after which a player that found no opponent on its node looks at "
-            "others",
-            ge=0,
-            le=60,
-        ),
-    ] = 0.05
-    repeats: Annotated[
-        int,
-        Meta(
-            description="matches of two players in a row after which their node looks for other "
-            "opponents at other nodes",
-            ge=1,
-        ),
-    ] = 20
-    grace: Annotated[
-        float,
-        Meta(
-            description="seconds in which players may return to a match whose node died",
-            ge=0,
-            le=3600,
-        ),
-    ] = 10.0
-    open_nats: Annotated[
-        bool,
-        Meta(
-            description="use a NATS that takes clients without a login: anyone who reaches it can "
-            "act as a node"
-        ),
-    ] = False
+    name: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]*$")] = ""
+    """the name of this node; empty: the host's name with a random suffix"""
+    port: AnyPort = 0
+    """with workers: the first node's own HTTP port, the next one has the next; -1: any, 0: none"""
+    pipes: AnyPort = 0
+    """the port on which this node takes connections from other machines; with workers, the
+    next one has the next; 0 or -1: any free port
+    """
+    beat: Annotated[float, Meta(gt=0, le=10)] = 0.5
+    """seconds between two signs of life of a node"""
+    death: Annotated[float, Meta(gt=0, le=60)] = 2.0
+    """seconds without a sign of life after which a node is dead"""
+    wait: UpToAnHour = 30.0
+    """seconds in which a node that starts waits for PostgreSQL and NATS"""
+    pairing: Annotated[float, Meta(ge=0, le=60)] = 0.05
+    """seconds after which a player that found no opponent on its node looks at others"""
+    repeats: Positive = 20
+    """matches of two players in a row after which their node looks for other opponents at
+    other nodes
+    """
+    grace: UpToAnHour = 10.0
+    """seconds in which players may return to a match whose node died"""
+    open_nats: bool = False
+    """use a NATS that takes clients without a login: anyone who reaches it can act as a node"""
 
 
 class LogSection(Section, frozen=True):
     """Logs"""
 
-    format: Annotated[str, Meta(description="text or json", pattern="^(text|json)$")] = "text"
-    level: Annotated[
-        str,
-        Meta(description="debug, info, warning or error", pattern="^(debug|info|warning|error)$"),
-    ] = "info"
+    format: Annotated[str, Meta(pattern="^(text|json)$")] = "text"
+    """text or json"""
+    level: Annotated[str, Meta(pattern="^(debug|info|warning|error)$")] = "info"
+    """debug, info, warning or error"""
 
 
 class Settings(Section, frozen=True):
     """General"""
 
-    host: Annotated[
-        str,
-        Meta(description="the address to listen on; 127.0.0.1: also [::1]; empty: all addresses"),
-    ] = "127.0.0.1"
-    port: Annotated[
-        int,
-        Meta(
-            description="HTTP and WebSocket; 0: any free port; also read from PORT", ge=0, le=65535
-        ),
-    ] = 3000
-    db: Annotated[
-        str,
-        Meta(
-            description="sqlite:///FILE or postgresql://...; empty: a file in the user's data "
-            "folder"
-        ),
-    ] = ""
-    nats: Annotated[
-        str,
-        Meta(
-            description="nats://HOST:PORT: join all servers with this NATS and this PostgreSQL; "
-            "empty: no cluster"
-        ),
-    ] = ""
-    workers: Annotated[
-        int,
-        Meta(
-            description="nodes on this machine that share its ports; several need PostgreSQL and "
-            "NATS",
-            ge=1,
-            le=64,
-        ),
-    ] = 1
-    processes: Annotated[
-        int, Meta(description="processes for heavy work; 0: one per core, but 2 to 4", ge=0, le=64)
-    ] = 0
-    drain: Annotated[
-        float,
-        Meta(
-            description="seconds that running matches get when the server stops or is drained", ge=0
-        ),
-    ] = 30.0
+    host: str = "127.0.0.1"
+    """the address to listen on; 127.0.0.1: also [::1]; empty: all addresses"""
+    port: Annotated[int, Meta(ge=0, le=65535)] = 3000
+    """HTTP and WebSocket; 0: any free port; also read from PORT"""
+    db: str = ""
+    """sqlite:///FILE or postgresql://...; empty: a file in the user's data folder"""
+    nats: str = ""
+    """nats://HOST:PORT: join all servers with this NATS and this PostgreSQL; empty: no cluster"""
+    workers: Annotated[int, Meta(ge=1, le=64)] = 1
+    """nodes on this machine that share its ports; several need PostgreSQL and NATS"""
+    processes: Annotated[int, Meta(ge=0, le=64)] = 0
+    """processes for heavy work; 0: one per core, but 2 to 4"""
+    drain: NotNegative = 30.0
+    """seconds that running matches get when the server stops or is drained"""
     network: NetworkSection = NetworkSection()
     tls: TlsSection = TlsSection()
     limits: LimitsSection = LimitsSection()
@@ -503,7 +374,16 @@ class Setting(NamedTuple):
     """Empty for the general settings."""
     key: str
     default: Any
-    meaning: str
+    kind: type[Section]
+    """The section's class."""
+
+    @property
+    def meaning(self) -> str:
+        return next(
+            notes[self.key]
+            for kind in self.kind.__mro__
+            if self.key in (notes := field_notes(kind.__module__)[kind.__name__])
+        )
 
     @property
     def path(self) -> str:
@@ -519,24 +399,31 @@ def sections_of(protocols: ProtocolSections) -> dict[str, type[Section]]:
     """Return every section by its name: first the general settings, then those of the server, then
     those of the protocols.
     """
-    return (
-        {"": Settings} | {key: type(section) for key, section in _core().items()} | dict(protocols)
-    )
+    found = {one.name: type(one.default) for one in fields(Settings)}
+    core = {name: kind for name, kind in found.items() if issubclass(kind, Section)}
+    return {"": Settings, **core, **protocols}
 
 
 def all_settings(protocols: ProtocolSections) -> Iterator[Setting]:
     for name, section in sections_of(protocols).items():
-        for one in _fields(section):
-            if isinstance(one.type, msgspec.inspect.Metadata):  # all but sections
-                schema = one.type.extra_json_schema or {}
-                yield Setting(name, one.name, one.default, str(schema["description"]))
+        for one in fields(section):
+            if one.default is not NODEFAULT and not isinstance(one.default, Section):
+                yield Setting(name, one.name, one.default, section)
 
 
 @cache
-def _fields(section: type[Section]) -> tuple[msgspec.inspect.Field, ...]:
-    info = msgspec.inspect.type_info(section)
-    assert isinstance(info, msgspec.inspect.StructType)
-    return info.fields
+def field_notes(module: str) -> dict[str, dict[str, str]]:
+    """Return the strings that follow fields of the classes of a module, by class and field."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {
+        kind.name: {
+            ast.unparse(field.target): " ".join(ast.literal_eval(note.value).split())
+            for field, note in pairwise(kind.body)
+            if isinstance(field, ast.AnnAssign) and isinstance(note, ast.Expr)
+        }
+        for kind in tree.body
+        if isinstance(kind, ast.ClassDef)
+    }
 
 
 def read_settings(
@@ -568,12 +455,6 @@ def read_settings(
     }
     settings = msgspec.convert(tree.pop("", {}) | tree, Settings, strict=False)
     return msgspec.structs.replace(settings, protocols=ours)
-
-
-def _core() -> dict[str, Section]:
-    usual = Settings()
-    found = {key: getattr(usual, key) for key in Settings.__struct_fields__}
-    return {key: section for key, section in found.items() if isinstance(section, Section)}
 
 
 def _path(word: str, paths: Mapping[str, str], note: Note) -> str:

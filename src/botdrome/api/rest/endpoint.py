@@ -1,13 +1,10 @@
 """Endpoints of REST, their requests and answers, and the OpenAPI document made from them."""
 
-import ast
-import inspect
 import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from http import HTTPStatus
-from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -36,6 +33,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.match.terms import PaceName
 from botdrome.server.arena import Arena
+from botdrome.server.settings import field_notes
 from botdrome.server.workers.limits import CLIENT_SOURCE, SharedSlots
 from botdrome.version import __version__
 from botdrome.wire.battlebot.messages import game_type
@@ -489,24 +487,17 @@ def document(base: str, endpoints: Sequence[RestEndpoint]) -> bytes:
 
 def _describe(components: dict[str, Schema], module: str) -> None:
     """Describe the fields of a module's structs by the strings that follow them there."""
-    source = sys.modules[module]
-    tree = ast.parse(inspect.getsource(source))
-    for struct in [node for node in tree.body if isinstance(node, ast.ClassDef)]:
-        base = getattr(source, struct.name)
-        for field, note in pairwise(struct.body):
-            if isinstance(field, ast.AnnAssign) and isinstance(note, ast.Expr):
-                words = " ".join(ast.literal_eval(note.value).split())
-                for kind in (base, *base.__subclasses__()):
-                    _describe_field(components, kind, ast.unparse(field.target), words)
-
-
-def _describe_field(
-    components: dict[str, Schema], kind: type[Struct], field: str, words: str
-) -> None:
-    if kind.__name__ in components:
-        properties = components[kind.__name__]["properties"]
-        name = kind.__struct_encode_fields__[kind.__struct_fields__.index(field)]
-        properties[name] = {"description": words} | properties[name]
+    for struct, notes in field_notes(module).items():
+        base = getattr(sys.modules[module], struct)
+        for kind in (base, *base.__subclasses__()):
+            if notes and kind.__name__ in components:
+                properties = components[kind.__name__]["properties"]
+                names = dict(
+                    zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
+                )
+                for field, words in notes.items():
+                    described = properties[names[field]]
+                    properties[names[field]] = {"description": words} | described
 
 
 def _operation(endpoint: RestEndpoint, known: dict[Any, Schema]) -> Schema:

@@ -158,17 +158,11 @@ def room_settings(values: Mapping[str, Any]) -> BoatRoomSettings:
 class BoatsSection(ProtocolSection, frozen=True):
     """Boat games (Xterm Boat Sinker)"""
 
-    port: Annotated[
-        AnyPort, Meta(description="Xterm Boat Sinker's lines; 0: off, -1: any free port")
-    ] = 7948
-    rooms: Annotated[
-        tuple[BoatRoomSettings, ...],
-        Meta(description="the rooms, a `[[boats.rooms]]` table each; empty: one, for two players"),
-    ] = ()
-    dir: Annotated[
-        str, Meta(description="a folder for ini files with the statistics; empty: none")
-    ] = ""
-    host_token: Annotated[
-        str,
-        Meta(description="the token that `botdrome boats host` needs; empty: it cannot connect"),
-    ] = ""
+    port: AnyPort = 7948
+    """Xterm Boat Sinker's lines; 0: off, -1: any free port"""
+    rooms: tuple[BoatRoomSettings, ...] = ()
+    """the rooms, a `[[boats.rooms]]` table each; empty: one, for two players"""
+    dir: str = ""
+    """a folder for ini files with the statistics; empty: none"""
+    host_token: str = ""
+    """the token that `botdrome boats host` needs; empty: it cannot connect"""

@@ -32,7 +32,14 @@ from botdrome.server.lobby.house import GatheredPlayer
 from botdrome.server.lobby.registry import Admission, Banned, Denied
 from botdrome.server.network.connection import Traffic
 from botdrome.server.rooms.room import Room
-from botdrome.server.settings import AnyPort, BadSetting, ProtocolSection
+from botdrome.server.settings import (
+    AnyPort,
+    BadSetting,
+    Positive,
+    PositiveFloat,
+    ProtocolSection,
+    UpToAnHour,
+)
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.contest_journal import ContestRefusal
 from botdrome.store.entries import BotEntry
@@ -70,23 +77,22 @@ Name = Annotated[str, Meta(pattern="^[A-Za-z0-9_.-]{1,32}$")]
 
 class BomberRoomSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: Name = "default"
-    players: Annotated[int, Meta(description="seats; a full room starts at once", ge=2, le=8)] = 4
-    least: Annotated[int, Meta(description="users without whom no game starts", ge=2, le=8)] = 2
-    registration: Annotated[
-        float, Meta(description="seconds from the first registration to the start", gt=0, le=86400)
-    ] = 10.0
-    round: Annotated[int, Meta(description="milliseconds", ge=10, le=60_000)] = 200
-    rest: Annotated[
-        float,
-        Meta(description="seconds from the end of a game to the next registration", ge=0, le=3600),
-    ] = 5.0
-    house: Annotated[bool, Meta(description="house bots take the free seats")] = False
-    early: Annotated[
-        bool, Meta(description="a round ends as soon as all living users have acted")
-    ] = False
-    wrapped_responses: Annotated[
-        bool, Meta(description="DECLINED, with the word as information, for all that is refused")
-    ] = False
+    players: Annotated[int, Meta(ge=2, le=8)] = 4
+    """seats; a full room starts at once"""
+    least: Annotated[int, Meta(ge=2, le=8)] = 2
+    """users without whom no game starts"""
+    registration: Annotated[float, Meta(gt=0, le=86400)] = 10.0
+    """seconds from the first registration to the start"""
+    round: Annotated[int, Meta(ge=10, le=60_000)] = 200
+    """milliseconds"""
+    rest: UpToAnHour = 5.0
+    """seconds from the end of a game to the next registration"""
+    house: bool = False
+    """house bots take the free seats"""
+    early: bool = False
+    """a round ends as soon as all living users have acted"""
+    wrapped_responses: bool = False
+    """DECLINED, with the word as information, for all that is refused"""
     options: dict[str, Any] = {}
     """Options of the game that differ from the defaults."""
 
@@ -155,25 +161,16 @@ def _room_settings(table: Mapping[str, Any], house: bool) -> BomberRoomSettings:
 class BomberSection(ProtocolSection, frozen=True):
     """The Bomberman API"""
 
-    port: Annotated[
-        AnyPort,
-        Meta(
-            description="the Bomberman API alone, at the original's port; 0: off, -1: any free port"
-        ),
-    ] = 9800
-    rooms: Annotated[
-        str | tuple[dict[str, Any], ...],
-        Meta(
-            description="the rooms, a `[[bomber.rooms]]` table each, or NAME:KEY=VALUE,KEY=VALUE "
-            "separated by blanks"
-        ),
-    ] = "default"
-    wait: Annotated[
-        float, Meta(description="seconds that a request may wait for the next state", gt=0)
-    ] = 25.0
-    waits: Annotated[int, Meta(description="waiting requests from one address at a time", ge=1)] = (
-        1000
-    )
+    port: AnyPort = 9800
+    """the Bomberman API alone, at the original's port; 0: off, -1: any free port"""
+    rooms: str | tuple[dict[str, Any], ...] = "default"
+    """the rooms, a `[[bomber.rooms]]` table each, or NAME:KEY=VALUE,KEY=VALUE separated by
+    blanks
+    """
+    wait: PositiveFloat = 25.0
+    """seconds that a request may wait for the next state"""
+    waits: Positive = 1000
+    """waiting requests from one address at a time"""
 
 
 class BomberUser:

@@ -30,7 +30,14 @@ from botdrome.server.lobby.url_bots import BotUnavailable, CalledBot, Invitation
 from botdrome.server.network.connection import Connection, Traffic
 from botdrome.server.network.peer import PEER
 from botdrome.server.session import Session
-from botdrome.server.settings import AnyPort, ProtocolSection, Settings
+from botdrome.server.settings import (
+    AnyPort,
+    NotNegative,
+    Positive,
+    PositiveFloat,
+    ProtocolSection,
+    Settings,
+)
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.store.entries import StoreUnavailable
@@ -161,31 +168,22 @@ class CubeBot:
 class CubeSection(ProtocolSection, frozen=True):
     """Battlecube (socket.io)"""
 
-    port: Annotated[
-        AnyPort,
-        Meta(description="socket.io alone, at the original's port; 0: off, -1: any free port"),
-    ] = 9999
-    limit: Annotated[
-        float, Meta(description="seconds that a bot has for a whole answer", ge=0.001)
-    ] = 5.0
-    games: Annotated[
-        int, Meta(description="games that one organiser may run, or watch, at once", ge=1)
-    ] = 100
-    keep: Annotated[
-        float, Meta(description="seconds that a game goes on after its organiser has left", ge=0)
-    ] = 300.0
-    pause_limit: Annotated[
-        float, Meta(description="seconds that a game may be paused before it is resumed", gt=0)
-    ] = 3600.0
-    ping_interval: Annotated[
-        float, Meta(description="seconds between two heartbeats of socket.io", ge=0.05)
-    ] = 25.0
-    ping_timeout: Annotated[
-        float, Meta(description="seconds that a heartbeat of socket.io may be late", ge=0.05)
-    ] = 60.0
-    longest_message: Annotated[
-        int, Meta(description="bytes of one message, or of one POST, over socket.io", ge=256)
-    ] = 100_000
+    port: AnyPort = 9999
+    """socket.io alone, at the original's port; 0: off, -1: any free port"""
+    limit: Annotated[float, Meta(ge=0.001)] = 5.0
+    """seconds that a bot has for a whole answer"""
+    games: Positive = 100
+    """games that one organiser may run, or watch, at once"""
+    keep: NotNegative = 300.0
+    """seconds that a game goes on after its organiser has left"""
+    pause_limit: PositiveFloat = 3600.0
+    """seconds that a game may be paused before it is resumed"""
+    ping_interval: Annotated[float, Meta(ge=0.05)] = 25.0
+    """seconds between two heartbeats of socket.io"""
+    ping_timeout: Annotated[float, Meta(ge=0.05)] = 60.0
+    """seconds that a heartbeat of socket.io may be late"""
+    longest_message: Annotated[int, Meta(ge=256)] = 100_000
+    """bytes of one message, or of one POST, over socket.io"""
 
 
 MUCH_UNREAD = 1 << 20

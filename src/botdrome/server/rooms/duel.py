@@ -9,10 +9,10 @@ from itertools import count
 from random import Random, randrange
 from secrets import token_hex
 from time import monotonic, time
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.catalogue import CATALOGUE
@@ -29,7 +29,7 @@ from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.rooms.room import Room
 from botdrome.server.session import Session
-from botdrome.server.settings import AnyPort, ProtocolSection
+from botdrome.server.settings import AnyPort, NotNegative, ProtocolSection
 from botdrome.server.tables.statistics import Entries, Statistics
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.entries import Epoch, Note
@@ -451,16 +451,10 @@ def epoch_now() -> Epoch:
 class DuelSection(ProtocolSection, frozen=True):
     """Duel arena"""
 
-    port: Annotated[
-        AnyPort, Meta(description="duel arena's TCP protocol; 0: off, -1: any free port")
-    ] = 5232
-    window: Annotated[
-        float,
-        Meta(
-            description="seconds in which players gather before they are paired; 0: pair at once",
-            ge=0,
-        ),
-    ] = 0.0
+    port: AnyPort = 5232
+    """duel arena's TCP protocol; 0: off, -1: any free port"""
+    window: NotNegative = 0.0
+    """seconds in which players gather before they are paired; 0: pair at once"""
 
 
 WISH = Wish(GAME)
