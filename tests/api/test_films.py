@@ -10,17 +10,15 @@ import pytest
 
 from botdrome.api import replays
 from botdrome.api.replays import FilmLimits, film_of_file
-from botdrome.api.requests import Problem
+from botdrome.api.requests import Problem, ReadContext
 from botdrome.api.rest import matches
 from botdrome.api.rest.endpoint import MOST_FILES, TOO_MANY_FILES, RawRequest, RestRequest
-from botdrome.api.server_calls import ReadContext
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.events import Began, Played
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.clients import bot_owner
-from botdrome.server.workers.jobs import WorkersBusy
-from botdrome.server.workers.limits import SharedSlots
+from botdrome.server.workers.jobs import SharedSlots, WorkersBusy
 from botdrome.server.workers.pool import Workers
 from botdrome.store.entries import BotEntry, MatchEntry
 from botdrome.store.store import Store

@@ -13,7 +13,7 @@ from botdrome.api.app import Api
 from botdrome.api.graphql.endpoint import prefers_html
 from botdrome.api.graphql.executor import UNREADABLE
 from botdrome.server.arena import Arena
-from botdrome.server.workers.limits import SharedSlots
+from botdrome.server.workers.jobs import SharedSlots
 from tests.api.asking import ask, refused
 from tests.api.conftest import SharedArena
 

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from botdrome.contest import block_counts
-from botdrome.contest.block_counts import BlockCounts, Repetition
+from botdrome.contest import progress as block_counts
 from botdrome.contest.formats.round_robin import TurnFixtures
+from botdrome.contest.progress import BlockCounts, Repetition
 from botdrome.contest.strength import rate
 from tests.contest.worlds import Places, rated
 

@@ -1,9 +1,13 @@
 """Results of matches, and the ratings that follow from them."""
 
-from botdrome.contest.block_counts import contest_blocks, contest_ratings
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Entrant, FixtureResult
-from botdrome.contest.progress import ContestProgress, fixture_result
+from botdrome.contest.progress import (
+    ContestProgress,
+    contest_blocks,
+    contest_ratings,
+    fixture_result,
+)
 from botdrome.match.events import Result
 
 

@@ -13,11 +13,10 @@ from starlette.routing import BaseRoute, Route
 from botdrome.api.graphql.endpoint import GraphQLEndpoint, GraphQLSockets
 from botdrome.api.pages import page_routes, shell_page
 from botdrome.api.request_checks import RequestRate
-from botdrome.api.requests import Problem
+from botdrome.api.requests import ORDERS, Problem
 from botdrome.api.rest.duel import duel_pages
 from botdrome.api.rest.endpoint import error_response
 from botdrome.api.rest.routes import BASE, rest_routes
-from botdrome.api.server_calls import ORDERS
 from botdrome.api.spectators import PREFIX, WatchEvents, watch_socket
 from botdrome.server.arena import Arena
 from botdrome.server.network.dispatcher import SocketOptions

@@ -31,7 +31,7 @@ from botdrome.server.network.limits import Buckets
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import PEER
 from botdrome.server.settings import Settings
-from botdrome.server.workers.limits import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT_SOURCE
 from botdrome.server.workers.pool import FairTurns
 from botdrome.wire.safe_headers import SAFE_HEADERS, plain_answer
 

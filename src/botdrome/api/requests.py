@@ -1,7 +1,9 @@
-"""Requests: their values, bodies and problems; and responses that are sent piece by piece."""
+"""Requests: their values, bodies and problems; responses that are sent piece by piece; and calls
+from worker processes to the server.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Any
@@ -13,9 +15,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from botdrome.api.live_tables import live_tables
 from botdrome.catalogue import CATALOGUE
 from botdrome.contest.document import BadDocument
 from botdrome.games.reading import bounded
+from botdrome.server.arena import Arena
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.calling.webhooks import BadWebhook
 from botdrome.server.failures import STORE_AWAY, STORE_DAMAGED
@@ -26,25 +30,29 @@ from botdrome.server.nodes.asking import NoAnswer
 from botdrome.server.operator.cube_runs import BadRun, CannotChange
 from botdrome.server.rooms.boat_settings import BadRoomSettings
 from botdrome.server.rooms.boats import BadOrder, BadRoom
-from botdrome.server.workers.jobs import JobFailed, PiecewiseResult
-from botdrome.server.workers.pool import Job
+from botdrome.server.tables.audience import LiveTable
+from botdrome.server.workers.jobs import JobFailed, PiecewiseResult, ServerCaller
+from botdrome.server.workers.pool import Job, ServerCall
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
 from botdrome.store.entries import (
+    BotEntry,
     BrokenMatch,
     ClassRefusal,
     Epoch,
     LooksAlike,
     NameTaken,
+    Participant,
     RefusedUpload,
     StoreDamaged,
     StoreUnavailable,
     UnknownClass,
 )
 from botdrome.store.entries import iso as iso
+from botdrome.store.store import StoreReader
 from botdrome.wire.battlebot.conversation import LONGEST_CONTEST
 from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.conversation import can_be_shown
-from botdrome.wire.upload import BadUpload
+from botdrome.wire.upload import BadUpload, UploadLimits
 
 STATUSES: dict[type[Exception], int] = {
     BadBan: 400, BadDocument: 400, BadName: 400, BadRoom: 400, BadRoomSettings: 400, BadRun: 400,
@@ -269,3 +277,70 @@ class PiecewiseResponse(Response):
             await send({"type": "http.response.body", "body": b""})
         finally:
             self._result.drop()
+
+
+# Calls from worker processes to the server, for what a job cannot read from the store. These
+# functions and the methods of `Arena` run in the server.
+
+OPERATOR_NEEDED = "The operator's token is needed, in the header Authorization: Bearer TOKEN"
+
+
+async def live(arena: Arena, game: str | None) -> tuple[list[LiveTable], int]:
+    return live_tables(arena.tables, game)
+
+
+async def contest_games(arena: Arena) -> int:
+    """Games each way for every pair in a contest."""
+    return arena.desk.settings.contest.games
+
+
+async def count_duels(arena: Arena) -> None:
+    """Wait until all stored boards of duel arena are counted."""
+    await arena.duel.folded()
+
+
+async def awaited(arena: Arena, contest: str) -> list[str]:
+    """The bots of a contest that have matches to play and are not connected."""
+    return [] if arena.contests is None else await arena.contests.awaited(contest)
+
+
+async def participant_with(arena: Arena, token: str) -> Participant:
+    """The participant of a class with this owner token."""
+    return await arena.classes.participant(token)
+
+
+async def order_contest(
+    arena: Arena, token: object, name: str, verb: Struct, game: str = ""
+) -> None:
+    """For the operator alone."""
+    if arena.contests is None or arena.keys is None or not isinstance(token, str):
+        raise PermissionError(OPERATOR_NEEDED)
+    try:
+        await arena.keys.check(token)
+    except NotOperator:
+        raise PermissionError(OPERATOR_NEEDED) from None
+    await arena.contests.order(name, verb, game)
+
+
+async def check_upload(arena: Arena, bot: BotEntry) -> UploadLimits:
+    return await arena.hosting.check_allowed(bot)
+
+
+async def add_upload(arena: Arena, bot: BotEntry, version: str, digest: str, size: int) -> int:
+    return await arena.hosting.add(bot, version, digest, size)
+
+
+ORDERS: Set[ServerCall] = {
+    add_upload, order_contest, Arena.register, Arena.move, Arena.rotate, Arena.revoke, Arena.enter,
+    Arena.withdraw,
+}  # fmt: skip
+"""The calls that change something."""
+
+
+class ReadContext:
+    """The context of a read-only request in a worker process: its own store, and calls to the
+    server.
+    """
+
+    def __init__(self, server: ServerCaller, store: StoreReader) -> None:
+        self.call, self.store = server.call, store

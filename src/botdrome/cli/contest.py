@@ -33,10 +33,9 @@ from botdrome.cli.terminal import (
 )
 from botdrome.cli.verify import sign
 from botdrome.client.rest import CONFLICT, ServerProblem, segment
-from botdrome.contest.block_counts import contest_blocks
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Fixture, StandingsLine
-from botdrome.contest.progress import ContestProgress
+from botdrome.contest.progress import ContestProgress, contest_blocks
 from botdrome.contest.strength import Ratings, rate
 from botdrome.games.reading import plural
 from botdrome.offline.batches import Batches, PoolTrouble

@@ -42,7 +42,7 @@ from botdrome.cli.terminal import (
     say,
 )
 from botdrome.client.program import CannotStart
-from botdrome.contest.block_counts import Repetition
+from botdrome.contest.progress import Repetition
 from botdrome.contest.sequential import BlockScores, Decision, SequentialTest
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption

@@ -17,10 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from botdrome.cli.terminal import Terminal, progress_bar, table_of, unbroken
-from botdrome.contest.block_counts import BlockCounts, Repetition
 from botdrome.contest.formats.format import Fixture, Scores, StandingsLine
 from botdrome.contest.formats.round_robin import ranked_by_points
-from botdrome.contest.progress import fixture_result
+from botdrome.contest.progress import BlockCounts, Repetition, fixture_result
 from botdrome.contest.strength import MEAN, Ratings, rate
 from botdrome.games.reading import plural
 from botdrome.offline.entrants import bot_version

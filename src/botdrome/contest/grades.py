@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from botdrome.contest.block_counts import contest_ratings
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import (
     Entrant,
@@ -14,7 +13,7 @@ from botdrome.contest.formats.format import (
     duels_of,
     played_in,
 )
-from botdrome.contest.progress import ContestProgress
+from botdrome.contest.progress import ContestProgress, contest_ratings
 from botdrome.contest.strength import wilson
 
 DIGITS = 4

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker
 from botdrome.server.calling.webhooks import Webhooks
-from botdrome.server.contests.verbs import EnterContest, LeaveContest
+from botdrome.server.contests.contests import EnterContest, LeaveContest
 from botdrome.server.lobby.classes import Classes
 from botdrome.server.lobby.clients import is_bots, is_guests
 from botdrome.server.lobby.desk import Desk, Unplayed
@@ -25,7 +25,7 @@ from botdrome.server.nodes.asking import Asking
 from botdrome.server.nodes.cluster import Node
 from botdrome.server.rooms.duel import DuelLeaderboard
 from botdrome.server.tables.audience import Tables
-from botdrome.server.workers.limits import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT_SOURCE
 from botdrome.store.entries import BotEntry, MatchEntry, NameTaken, Note, RefusedUpload, hashed
 
 if TYPE_CHECKING:

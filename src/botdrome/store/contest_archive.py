@@ -17,11 +17,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.catalogue import CATALOGUE, restored
-from botdrome.contest.block_counts import contest_ratings
 from botdrome.contest.document import BadDocument, ContestDocument, check_document, stored_document
 from botdrome.contest.formats.format import Entrant, Fixture, FixtureResult, StandingsLine
 from botdrome.contest.grades import GradedEntrant, graded
-from botdrome.contest.progress import ContestProgress, fixture_result, match_seed, unplayed
+from botdrome.contest.progress import (
+    ContestProgress,
+    contest_ratings,
+    fixture_result,
+    match_seed,
+    unplayed,
+)
 from botdrome.games.options import options_in, with_options
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.record import BadRecord, fingerprint, renamed, replay_match, seed_text

@@ -1,6 +1,6 @@
 """Groups, then knockout."""
 
-from botdrome.contest.formats.groups import Groups, parted
+from botdrome.contest.formats.elimination import Groups, parted
 from botdrome.contest.progress import ContestProgress
 from tests.contest.formats.examples import bots, contest, document, order, played
 

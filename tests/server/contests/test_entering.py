@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.contests.verbs import Action
+from botdrome.server.contests.contests import Action
 from botdrome.server.lobby.desk import RETRY
 from botdrome.store.contest_journal import ContestRefusal
 from tests.patience import until

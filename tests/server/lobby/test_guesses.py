@@ -11,7 +11,7 @@ from botdrome.app import RunningServer
 from botdrome.server.lobby import tokens as module
 from botdrome.server.lobby.tokens import CodeGuesses, Guesses, PasswordGuesses, TooMany
 from botdrome.server.nodes.asking import TOLD
-from botdrome.server.workers.limits import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT_SOURCE
 from tests.server.clients import NOTICES, client, registered, server
 from tests.server.contests.entrants import open_contest
 from tests.server.rooms.boats.clients import BOARD, TOKEN, boat_server, line

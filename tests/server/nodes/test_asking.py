@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.nodes.asking import ENVELOPE, Asking, LateAnswer, NoAnswer, NodeAsking
-from botdrome.server.workers.limits import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT_SOURCE
 from tests.server.nodes.fixed_members import FixedMembers, node
 from tests.server.nodes.memory_links import MemoryLinks, Network
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from botdrome.contest.document import document_from
-from botdrome.server.contests.verbs import CreateContest
+from botdrome.server.contests.contests import CreateContest
 from tests.patience import until
 from tests.server.clients import server
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from botdrome import api
-from botdrome.api.server_calls import (
+from botdrome.api.requests import (
     ORDERS,
     awaited,
     check_upload,

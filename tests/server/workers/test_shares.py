@@ -8,7 +8,7 @@ from botdrome.server.network import limits as bucket
 from botdrome.server.network.connection import source_of
 from botdrome.server.network.limits import Buckets
 from botdrome.server.workers import pool
-from botdrome.server.workers.limits import SharedSlots
+from botdrome.server.workers.jobs import SharedSlots
 from botdrome.server.workers.pool import FairTurns
 
 

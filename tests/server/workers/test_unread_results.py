@@ -4,8 +4,7 @@ room.
 
 import pytest
 
-from botdrome.server.workers.jobs import JobFailed, WorkersBusy
-from botdrome.server.workers.limits import UnreadResults
+from botdrome.server.workers.jobs import JobFailed, UnreadResults, WorkersBusy
 from botdrome.server.workers.pool import Workers
 
 LARGE = "tests.server.workers.chores:large"

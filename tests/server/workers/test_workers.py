@@ -15,8 +15,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from botdrome.server.workers import pool
-from botdrome.server.workers.jobs import JobFailed, WorkersBusy, WorkersClosed
-from botdrome.server.workers.limits import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT_SOURCE, JobFailed, WorkersBusy, WorkersClosed
 from botdrome.server.workers.pool import WorkerProcess, Workers, fork_process
 from tests.patience import until
 from tests.server.workers.gates import gate

@@ -25,9 +25,12 @@ from botdrome.api.requests import (
     GAME_TYPES,
     LONGEST_LIST,
     Problem,
+    ReadContext,
     check_contest,
     check_owner,
     javascript,
+    live,
+    order_contest,
     original_limit,
     original_offset,
     storable,
@@ -40,10 +43,9 @@ from botdrome.api.rest.contests import (
     given_document,
 )
 from botdrome.api.rest.matches import outcome_of, seats_of
-from botdrome.api.server_calls import ReadContext, live, order_contest
 from botdrome.games.game import View
 from botdrome.server.arena import Arena
-from botdrome.server.contests.verbs import (
+from botdrome.server.contests.contests import (
     ChangeContest,
     ContestAction,
     CreateContest,

@@ -19,9 +19,8 @@ from botdrome.analysis.evaluation import (
 )
 from botdrome.analysis.playouts import method_of
 from botdrome.analysis.position_file import BadPosition, match_at
-from botdrome.api.requests import Problem, no_match
+from botdrome.api.requests import Problem, ReadContext, no_match
 from botdrome.api.rest.endpoint import Endpoints, RestRequest, problem_of
-from botdrome.api.server_calls import ReadContext
 from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.bots.simulate import Bot, play_on
 from botdrome.catalogue import restored
@@ -33,8 +32,13 @@ from botdrome.match.match import Match
 from botdrome.match.questions import refusal
 from botdrome.match.record import BadRecord, record_of
 from botdrome.server.arena import Arena
-from botdrome.server.workers.jobs import ServerCaller, WorkersBusy, at_low_priority
-from botdrome.server.workers.limits import CLIENT_SOURCE, SharedSlots
+from botdrome.server.workers.jobs import (
+    CLIENT_SOURCE,
+    ServerCaller,
+    SharedSlots,
+    WorkersBusy,
+    at_low_priority,
+)
 from botdrome.store.entries import BrokenMatch, MatchEntry, Source, StoreUnavailable
 from botdrome.store.store import StoreReader, reader
 

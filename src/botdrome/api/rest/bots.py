@@ -20,7 +20,15 @@ from botdrome.api.leaderboard import (
     standard_form,
     version_of,
 )
-from botdrome.api.requests import Problem, check_contest, check_owner, game_called, iso, no_bot
+from botdrome.api.requests import (
+    Problem,
+    ReadContext,
+    check_contest,
+    check_owner,
+    game_called,
+    iso,
+    no_bot,
+)
 from botdrome.api.rest.endpoint import (
     GAME,
     NO_GAME,
@@ -37,7 +45,6 @@ from botdrome.api.rest.endpoint import (
     copied,
     sorted_by,
 )
-from botdrome.api.server_calls import ReadContext
 from botdrome.contest.strength import OwnMatch, Strength, performance
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.registry import LANGUAGES, PROTOCOLS

@@ -8,7 +8,7 @@ from zipfile import ZipFile
 
 from msgspec import Struct
 
-from botdrome.api.requests import Problem
+from botdrome.api.requests import Problem, ReadContext, participant_with
 from botdrome.api.rest.bots import RestBot, shown
 from botdrome.api.rest.contests import as_csv, progress_called
 from botdrome.api.rest.endpoint import (
@@ -23,7 +23,6 @@ from botdrome.api.rest.endpoint import (
     copied,
 )
 from botdrome.api.rest.operator import LIMITS, NOT_NOW, seconds_left
-from botdrome.api.server_calls import ReadContext, participant_with
 from botdrome.contest.grades import grade_columns, grade_lines
 from botdrome.contest.progress import ContestProgress
 from botdrome.server.arena import Arena

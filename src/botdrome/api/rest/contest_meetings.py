@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from botdrome.api.requests import Problem
+from botdrome.api.requests import Problem, ReadContext
 from botdrome.api.rest.contests import (
     NO_CONTEST,
     RestFixture,
@@ -14,10 +14,8 @@ from botdrome.api.rest.contests import (
     progress_called,
 )
 from botdrome.api.rest.endpoint import PAGING, Endpoints, ListPage, Parameter, RestRequest
-from botdrome.api.server_calls import ReadContext
-from botdrome.contest.formats.elimination import Bracket, BracketPlace, Knockout
+from botdrome.contest.formats.elimination import Bracket, BracketPlace, Groups, Knockout
 from botdrome.contest.formats.format import EntrantNumber, Fixture, Scores
-from botdrome.contest.formats.groups import Groups
 from botdrome.contest.progress import ContestProgress
 
 endpoint = Endpoints()

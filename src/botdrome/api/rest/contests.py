@@ -13,7 +13,15 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.api.requests import LONGEST_LIST, Problem, game_called, iso
+from botdrome.api.requests import (
+    LONGEST_LIST,
+    Problem,
+    ReadContext,
+    awaited,
+    contest_games,
+    game_called,
+    iso,
+)
 from botdrome.api.rest.endpoint import (
     CSV,
     GAME,
@@ -29,10 +37,8 @@ from botdrome.api.rest.endpoint import (
     copied,
     sorted_by,
 )
-from botdrome.api.server_calls import ReadContext, awaited, contest_games
-from botdrome.contest.block_counts import contest_blocks
 from botdrome.contest.document import ContestDocument, document_from, read_document
-from botdrome.contest.formats.elimination import STILL_IN
+from botdrome.contest.formats.elimination import STILL_IN, Groups
 from botdrome.contest.formats.format import (
     EntrantNumber,
     Fixture,
@@ -41,8 +47,7 @@ from botdrome.contest.formats.format import (
     duels_in,
     played_in,
 )
-from botdrome.contest.formats.groups import Groups
-from botdrome.contest.progress import ContestProgress, commitment, fixture_result
+from botdrome.contest.progress import ContestProgress, commitment, contest_blocks, fixture_result
 from botdrome.contest.strength import Ratings, rate
 from botdrome.store.contest_journal import (
     BEFORE,

@@ -11,9 +11,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from botdrome.api.pages import CSP
-from botdrome.api.requests import Problem, iso
+from botdrome.api.requests import Problem, ReadContext, count_duels, iso
 from botdrome.api.rest.endpoint import PAGING, Endpoints, ListPage, Moment, RestRequest
-from botdrome.api.server_calls import ReadContext, count_duels
 from botdrome.server.arena import Arena
 from botdrome.server.rooms.duel import BOARDS, DuelBoard, DuelLeaderboard, DuelRecord, board_name
 

@@ -20,6 +20,7 @@ from botdrome.api.requests import (
     SHORT_LIST,
     PiecewiseResponse,
     Problem,
+    ReadContext,
     bearer,
     epoch,
     game_called,
@@ -28,13 +29,12 @@ from botdrome.api.requests import (
     known_problem,
     whole_body,
 )
-from botdrome.api.server_calls import ReadContext
 from botdrome.catalogue import CATALOGUE
 from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.match.terms import PaceName
 from botdrome.server.arena import Arena
 from botdrome.server.settings import field_notes
-from botdrome.server.workers.limits import CLIENT_SOURCE, SharedSlots
+from botdrome.server.workers.jobs import CLIENT_SOURCE, SharedSlots
 from botdrome.version import __version__
 from botdrome.wire.battlebot.messages import game_type
 

@@ -9,10 +9,9 @@ from time import monotonic
 
 import msgspec
 
-from botdrome.api.requests import in_pieces
+from botdrome.api.requests import ReadContext, in_pieces
 from botdrome.api.rest.endpoint import RawRequest, RestRequest, problem_of
 from botdrome.api.rest.routes import ENDPOINTS, OPERATOR_ENDPOINTS
-from botdrome.api.server_calls import ReadContext
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.store.entries import Source
 from botdrome.store.store import reader

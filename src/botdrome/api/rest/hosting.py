@@ -6,11 +6,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from botdrome.api.requests import Problem, no_bot
+from botdrome.api.requests import Problem, ReadContext, add_upload, check_upload, no_bot
 from botdrome.api.rest.bots import PRIVATE, held
 from botdrome.api.rest.endpoint import Endpoints, Moment, Parameter, RestRequest, copied
 from botdrome.api.rest.operator import LIMITS, seconds_left
-from botdrome.api.server_calls import ReadContext, add_upload, check_upload
 from botdrome.server.arena import Arena
 from botdrome.server.operator.operator import Operator
 from botdrome.server.settings import LARGEST_UPLOAD

@@ -19,7 +19,7 @@ from botdrome.api.replays import (
     headlines_of_match,
     native_state,
 )
-from botdrome.api.requests import Problem, no_match
+from botdrome.api.requests import Problem, ReadContext, no_match
 from botdrome.api.rest.endpoint import (
     GAME,
     PAGING,
@@ -34,7 +34,6 @@ from botdrome.api.rest.endpoint import (
     copied,
     sorted_by,
 )
-from botdrome.api.server_calls import ReadContext
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.clients import is_bots, is_of_guest, rematch_invite

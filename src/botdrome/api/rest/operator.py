@@ -31,7 +31,7 @@ from botdrome.api.rest.endpoint import (
     sorted_by,
 )
 from botdrome.contest.document import ContestDocument, to_toml
-from botdrome.server.contests.verbs import (
+from botdrome.server.contests.contests import (
     ChangeContest,
     ContestAction,
     CreateContest,

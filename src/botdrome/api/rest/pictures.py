@@ -10,13 +10,12 @@ from time import process_time
 from botdrome.api.leaderboard import STANDARD, results_of
 from botdrome.api.pages import ending_words
 from botdrome.api.replays import LIMITS, first_view
-from botdrome.api.requests import Problem, game_called, no_bot
+from botdrome.api.requests import Problem, ReadContext, game_called, no_bot
 from botdrome.api.rest.analysis import RUNNING, record_over
 from botdrome.api.rest.bots import LeaderboardLine, lines_of
 from botdrome.api.rest.contests import NO_CONTEST, contest_ranks
 from botdrome.api.rest.endpoint import NO_GAME, Endpoints, RestRequest
 from botdrome.api.rest.matches import NO_MATCH, match_entry
-from botdrome.api.server_calls import ReadContext
 from botdrome.catalogue import CATALOGUE, restored
 from botdrome.drawing import (
     MOST_LINES,

@@ -6,10 +6,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from botdrome.api.requests import Problem, no_bot
+from botdrome.api.requests import Problem, ReadContext, no_bot
 from botdrome.api.rest.bots import BotFace, OpponentLine, faces
 from botdrome.api.rest.endpoint import Endpoints, Parameter, RestRequest, copied
-from botdrome.api.server_calls import ReadContext
 from botdrome.catalogue import CATALOGUE, restored
 from botdrome.games.game import Game
 from botdrome.match.events import Began, Ended, Played, Player

@@ -26,7 +26,7 @@ from botdrome.api.rest import (
 from botdrome.api.rest.endpoint import MOST_FILES, RestEndpoint, document
 from botdrome.server.arena import Arena
 from botdrome.server.operator.operator import Operator
-from botdrome.server.workers.limits import SharedSlots
+from botdrome.server.workers.jobs import SharedSlots
 
 BASE = "/api/v1"
 MODULES = (

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from botdrome.api.requests import Problem, game_called
+from botdrome.api.requests import Problem, ReadContext, game_called
 from botdrome.api.rest.endpoint import (
     NO_GAME,
     PAGING,
@@ -18,7 +18,6 @@ from botdrome.api.rest.endpoint import (
     RestRequest,
     copied,
 )
-from botdrome.api.server_calls import ReadContext
 from botdrome.bots.house import EASY, HouseBot, house_bots, house_view, levels_of, seated
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.games.game import Raw, View
@@ -28,7 +27,7 @@ from botdrome.match.terms import Terms
 from botdrome.server.arena import Arena
 from botdrome.server.network.connection import source_of
 from botdrome.server.nodes.cluster import Node
-from botdrome.server.workers.limits import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT_SOURCE
 from botdrome.version import __version__
 from botdrome.wire.battlebot.messages import game_type
 

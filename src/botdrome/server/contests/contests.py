@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
 from time import time
-from typing import Literal
+from typing import Annotated, Literal
 
 import structlog
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from botdrome.bots.house import house_bots
@@ -28,7 +29,6 @@ from botdrome.server.contests.running_contest import (
     RunningContest,
     Start,
 )
-from botdrome.server.contests.verbs import Action
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.contest_queue import ContestPlayer
 from botdrome.server.lobby.tokens import PasswordGuesses
@@ -48,7 +48,49 @@ from botdrome.store.contest_journal import (
 from botdrome.store.entries import BotEntry
 from botdrome.store.store import Store
 
-# ContestMoments: starts and ends contests at the moments that their documents name.
+# Verbs of contests: what organisers and owners of bots do with a contest. REST, GraphQL, pages
+# and commands give these orders; `ContestOrders` has the table that says which function carries
+# out each of them.
+
+Action = Literal["open", "start", "pause", "resume", "end"]
+
+
+class CreateContest(Struct, frozen=True):
+    document: ContestDocument
+
+
+class ChangeContest(Struct, frozen=True):
+    """Replace the document of a contest that has not started."""
+
+    document: ContestDocument
+
+
+class ContestAction(Struct, frozen=True, forbid_unknown_fields=True):
+    action: Action
+
+
+class Withdrawal(Struct, frozen=True, forbid_unknown_fields=True):
+    """The organiser takes a bot out: it forfeits its matches of this round."""
+
+    bot: str
+    reason: str = ""
+
+
+class RerunOfContest(Struct, frozen=True, forbid_unknown_fields=True):
+    bots: Annotated[list[str], Meta(description="Play all matches of these bots again.")] = []
+    failed: Annotated[
+        bool, Meta(description="Play only matches with no-shows and crashes again.")
+    ] = False
+
+
+class EnterContest(Struct, frozen=True):
+    bot: BotEntry
+    password: str = ""
+
+
+class LeaveContest(Struct, frozen=True):
+    bot: BotEntry
+
 
 log = structlog.get_logger()
 

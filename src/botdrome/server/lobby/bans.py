@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.server.network.connection import source_of
-from botdrome.server.workers.limits import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT_SOURCE
 from botdrome.store.entries import Epoch, Note, look_alike
 from botdrome.store.store import Store
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from botdrome.server import metrics
 from botdrome.server.network.limits import Buckets
-from botdrome.server.workers.limits import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT_SOURCE
 from botdrome.store.entries import Note, StoreUnavailable, hashed
 from botdrome.store.store import Store
 

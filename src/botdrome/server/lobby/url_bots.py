@@ -30,7 +30,7 @@ from botdrome.server.lobby.clients import ConnectedClient, bot_owner
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import NORMAL, Traffic
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.server.workers.limits import CLIENT_SOURCE, SharedSlots
+from botdrome.server.workers.jobs import CLIENT_SOURCE, SharedSlots
 from botdrome.store.entries import BotEntry, Note, StoreUnavailable
 from botdrome.store.store import Store
 from botdrome.wire.battlebot.conversation import value_of

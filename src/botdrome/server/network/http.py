@@ -34,7 +34,7 @@ from botdrome.server.network.http_request import (
 from botdrome.server.network.limits import BodyBudget, ConnectionLimits, address_of
 from botdrome.server.network.peer import Peer
 from botdrome.server.network.websocket import end_writing
-from botdrome.server.workers.limits import SharedSlots
+from botdrome.server.workers.jobs import SharedSlots
 from botdrome.wire.conversation import TokenBucket
 from botdrome.wire.safe_headers import SAFE_HEADERS
 

@@ -14,7 +14,7 @@ from botdrome.server import metrics
 from botdrome.server.network.connection import source_of
 from botdrome.server.network.steady_loop import EARLY
 from botdrome.server.settings import Settings
-from botdrome.server.workers.limits import SharedSlots
+from botdrome.server.workers.jobs import SharedSlots
 from botdrome.wire.conversation import TokenBucket
 
 log = structlog.get_logger()

@@ -47,7 +47,7 @@ from botdrome.server.network.connection import (
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.steady_loop import watch_of
 from botdrome.server.settings import BadSetting, Settings
-from botdrome.server.workers.limits import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT_SOURCE
 from botdrome.wire.framing.streams import BadHeader, may_be_header, read_header
 
 # Budget: the loop time of one address, which its clients share.

@@ -19,7 +19,7 @@ from botdrome.server.failures import log_failure
 from botdrome.server.lobby.tokens import TooMany
 from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.nodes.links import Links, NotAnswered, encode
-from botdrome.server.workers.limits import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT_SOURCE
 from botdrome.store.contest_journal import ContestRefusal, StillChecked, UnknownContest
 from botdrome.store.entries import StoreUnavailable
 

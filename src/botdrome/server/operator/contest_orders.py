@@ -12,14 +12,15 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.contest.document import ContestDocument
-from botdrome.server.contests.contests import ORGANISER, ServerContests
-from botdrome.server.contests.verbs import (
+from botdrome.server.contests.contests import (
+    ORGANISER,
     ChangeContest,
     ContestAction,
     CreateContest,
     EnterContest,
     LeaveContest,
     RerunOfContest,
+    ServerContests,
     Withdrawal,
 )
 from botdrome.server.lobby.desk import Desk

@@ -30,7 +30,7 @@ from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_settings import room_settings
 from botdrome.server.rooms.boats import BoatRooms, carry_out
 from botdrome.server.rooms.cube import Organisers
-from botdrome.server.workers.limits import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT_SOURCE
 from botdrome.store.entries import Epoch, Note
 from botdrome.store.store import Store
 

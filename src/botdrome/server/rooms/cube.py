@@ -39,7 +39,7 @@ from botdrome.server.settings import (
     Settings,
 )
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.server.workers.limits import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT_SOURCE
 from botdrome.store.entries import StoreUnavailable
 from botdrome.wire.conversation import Command, TokenNeeded
 from botdrome.wire.cube import (

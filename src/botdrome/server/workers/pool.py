@@ -39,19 +39,17 @@ import structlog
 
 from botdrome.server import metrics
 from botdrome.server.workers.jobs import (
+    CLIENT_SOURCE,
+    MOST_WAITING,
+    TOO_MANY_QUERIES,
     WARM_UP,
     JobFailed,
     MessageReader,
+    SharedSlots,
     WorkersBusy,
     WorkersClosed,
     frame,
     portable,
-)
-from botdrome.server.workers.limits import (
-    CLIENT_SOURCE,
-    MOST_WAITING,
-    TOO_MANY_QUERIES,
-    SharedSlots,
 )
 from botdrome.server.workers.worker import run_forked
 from botdrome.store.store import Store

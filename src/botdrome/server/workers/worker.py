@@ -24,11 +24,11 @@ from botdrome.server.workers.jobs import (
     MessageReader,
     PiecewiseResult,
     ServerCaller,
+    UnreadResults,
     at_low_priority,
     frame,
     portable,
 )
-from botdrome.server.workers.limits import UnreadResults
 
 MEMORY = 1 << 30
 """The memory limit of a worker, in bytes."""
