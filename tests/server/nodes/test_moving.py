@@ -237,11 +237,11 @@ async def test_the_death_of_a_node_ends_its_pipes(dead: str) -> None:
         writer.close()
 
 
-async def test_a_node_that_cannot_be_reached() -> None:
-    async with travel_nodes("a", "b") as nodes:
+async def test_a_client_stays_if_its_node_cannot_be_reached(one_machine: bool) -> None:
+    async with travel_nodes("a", "b", one_machine=one_machine) as nodes:
         nodes[1].mover.close()
-        found = await told(nodes[0], "lines", [b"ada\ngo b.1\nwhere\n"])
-        assert found == b"who are you?\nwelcome ada\n"
+        found = await told(nodes[0], "lines", [b"ada\ngo b.1\nwhere\nbye\n"])
+        assert found == b"who are you?\nwelcome ada\na.1\nfarewell\n"
 
 
 async def test_a_connection_of_an_unknown_protocol_is_refused() -> None:

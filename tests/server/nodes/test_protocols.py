@@ -11,19 +11,21 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.nodes import shared_tables
-from botdrome.server.nodes.cluster import rooms_of
+from botdrome.server.nodes import moving, shared_tables
+from botdrome.server.nodes.cluster import NodeId, rooms_of
 from botdrome.server.nodes.joining import JoinedNode
-from botdrome.server.nodes.moving import Handover
+from botdrome.server.nodes.moving import Handover, Mover
+from botdrome.server.nodes.pipes import Pipe
 from tests.patience import until
 from tests.server.clients import PATIENCE, bot, client, play_noughts, registered, unhurried
 from tests.server.nodes.draining import of
 from tests.server.nodes.serving import home_of, nodes, spread_out
+from tests.server.nodes.test_shared_state import die
 from tests.server.rooms.boats.clients import FLEET, sailor
 from tests.server.rooms.bomber.clients import STEPS, api
 from tests.server.rooms.cube.clients import NOOP, organiser, saying
 from tests.server.rooms.cube.clients import bot as cube_bot
-from tests.server.rooms.duel.clients import FIND, free, seated
+from tests.server.rooms.duel.clients import FIND, FREE, connected, free, seated
 
 pytestmark = pytest.mark.anyio
 
@@ -189,6 +191,44 @@ async def test_a_client_that_was_sent_to_a_wrong_node_goes_on_to_the_home(
     assert front.node.members.room_home(rooms_of("gomoku")) == wrong.node.members.here.id
     async with free(front, "ada"):
         assert [one.name for one in home.desk.registry.clients.all] == ["ada"]
+
+
+async def test_clients_wait_until_others_know_that_a_home_has_died(
+    three: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client of duel arena, which only its port tells apart, and a native bot that has
+    logged in.
+    """
+    login = await registered(three[0], "bob", "gomoku")
+    home = home_of(three, "gomoku")
+    fronts = [one for one in three if one is not home]
+    failed = set[Mover]()
+    dial = Mover.dial
+
+    async def watched(mover: Mover, to: NodeId) -> Pipe:
+        try:
+            return await dial(mover, to)
+        except OSError:
+            failed.add(mover)
+            raise
+
+    monkeypatch.setattr(Mover, "dial", watched)
+    of(home).mover.close()
+    with monkeypatch.context() as impatient:
+        impatient.setattr(moving, "LONGEST_SEARCH", -1.0)
+        async with connected(fronts[0]) as cid:
+            assert not await cid.until_closed()
+    failed.clear()
+    with unhurried("gomoku"):
+        async with connected(fronts[0]) as ada, bot(fronts[1], login) as bob:
+            await ada.send({"username": "ada"})
+            await until(lambda: failed == {of(one).mover for one in fronts})
+            await die(home)
+            await ada.send(FIND)
+            assert [await ada.receive() for _ in range(3)] == [
+                {"status": "ok"}, FREE, {"event": "starting_game", "against": "bob"},
+            ]  # fmt: skip
+            assert sorted((await bob.receive())["state"]["bots"]) == ["ada", "bob"]
 
 
 async def test_people_watch_from_any_node(three: list[RunningServer]) -> None:

@@ -47,7 +47,7 @@ class Unplaced(asyncio.Protocol):
 class Forwarder:
     def __init__(self, cluster: Cluster, rooms: Mapping[Key, RoomsHere], mover: Mover) -> None:
         self._cluster, self._rooms, self._mover = cluster, rooms, mover
-        mover.make_port = self._make
+        mover.make_port, mover.place = self._make, self._place
         self.ports: dict[str, MakeProtocol] = {}
         """The protocols of the ports, by their names, for connections that come from other nodes.
         """

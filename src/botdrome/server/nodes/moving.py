@@ -269,6 +269,8 @@ def _make_session(
 
 WAITS = (0.0, 0.0, 0.002, 0.005, 0.01, 0.02, 0.05)
 """Seconds between attempts to pass a socket on: its output may be unsent, or the queue full."""
+UNREACHED, LONGEST_SEARCH = 0.1, 10.0
+"""Seconds until a connection whose node cannot be reached tries again, and until it is closed."""
 STOPPING = 2.0
 """Seconds for the clients of pipes to be told that this node stops."""
 NODE_STOPS = "this node stops; connect again, and log in with the id of your match"
@@ -349,7 +351,7 @@ class FrontConnection(asyncio.Protocol):
         self._seen = [header.rest] if header.rest else []
         self.ended = self._holding = False
         self.pipe: Pipe | None = None
-        self._next_look, self._network = 0.0, UNKNOWN
+        self._next_look, self._lost_since, self._network = 0.0, 0.0, UNKNOWN
         self._task: asyncio.Task[None] | None = None
         self._slow: asyncio.TimerHandle | None = None
         transport.set_protocol(self)
@@ -374,11 +376,11 @@ class FrontConnection(asyncio.Protocol):
     async def _open(self) -> None:
         try:
             pipe = await self._mover.dial(self.to)
+            if pipe.transport.is_closing():
+                raise ConnectionError("it closed the pipe")
         except (OSError, TimeoutError) as problem:
-            log.warning("a node cannot be reached", node=self.to, problem=str(problem))
-            return self.abort()
-        if self.transport is None or pipe.transport.is_closing():
-            self.abort()
+            return self._not_reached(problem)
+        if self.transport is None:
             return pipe.transport.abort()
         self.pipe, pipe.user, transport = pipe, self, self.transport
         self._mover.fronts.add(self)
@@ -390,6 +392,16 @@ class FrontConnection(asyncio.Protocol):
             pipe.send(EOF)
         transport.set_write_buffer_limits()
         return pause_reading(transport, False)
+
+    def _not_reached(self, problem: Exception) -> None:
+        """The node may have died a moment ago, and the others do not know it yet."""
+        now = monotonic()
+        self._lost_since = self._lost_since or now
+        if now - self._lost_since > LONGEST_SEARCH:
+            log.warning("a node cannot be reached", node=self.to, problem=str(problem))
+            self.abort()
+        else:
+            asyncio.get_running_loop().call_later(UNREACHED, self._mover.find_again, self)
 
     def leave(self) -> asyncio.Transport:
         """Give the connection to another protocol, or to another process."""
@@ -502,6 +514,8 @@ def never() -> bool:
 class Mover:
     limits: ConnectionLimits
     longest: int
+    place: Callable[[FrontConnection], None]
+    """Finds the node of a connection that only its port tells apart."""
     make_port: Callable[[Header], MakeProtocol]
     """Makes the protocol of a connection that only its port tells apart. Raises KeyError if this
     node does not have the port.
@@ -680,6 +694,15 @@ class Mover:
         there = self._members.nodes.get(to)
         same = there is not None and there.machine == self._members.here.machine
         return there.handover if same and there is not None else ""
+
+    def find_again(self, front: FrontConnection) -> None:
+        """Find another node for a connection. A client that has logged in goes on here."""
+        if front.transport is None:
+            return
+        if front.header.transfer.protocol != PORT:
+            self.stay(front)
+        else:
+            self.place(front)
 
     # Connections that come.
 
