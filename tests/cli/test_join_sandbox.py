@@ -2,26 +2,20 @@
 
 import json
 import os
-import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tools import bubblewrap
 
 from botdrome.client import sandbox
 from botdrome.client.kept_tokens import kept_bots
-from botdrome.offline.isolation import close_idle
 from tests.cli.commands import run_beside
 from tests.cli.test_join import GAME, started
+from tests.offline.test_sandbox import bwrap as bwrap
 from tests.server.clients import server
 
 pytestmark = pytest.mark.anyio
-NEEDED = "NEED_BUBBLEWRAP"
-"""With this variable set, a missing bubblewrap is a failure."""
-
 EVIL = """
 import errno, glob, json, os, resource, signal, socket, sys
 
@@ -79,16 +73,6 @@ def _folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.chdir(tmp_path)
     tmp_path.chmod(0o755)
-
-
-@pytest.fixture
-def bwrap() -> Iterator[None]:
-    if shutil.which("bwrap") is None:
-        assert not os.environ.get(NEEDED), sandbox.NO_BUBBLEWRAP
-    if why := bubblewrap.problem():
-        pytest.skip(why)
-    yield
-    close_idle()
 
 
 async def found_by(bot: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, str]:

@@ -1,22 +1,26 @@
 """Uploads to a real server, and runners with the real sandbox."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 from botdrome.app import RunningServer
+from botdrome.client.guard import descendants
 from botdrome.client.rest import RestServer, segment
 from botdrome.client.sandbox import SANDBOXED
 from botdrome.kit.runner import Runner
 from botdrome.offline.isolation import Isolation
 from botdrome.wire.upload import PackedFile, packed
 from tests.patience import PATIENCE, PAUSE
+from tests.server.clients import bot, play_noughts, registered
 
 GAME = "noughts-and-crosses"
+HOSTING: Any = {"hosting_uploads": "everybody", "ladder_wait": 3600.0}
 IN_SANDBOX = Isolation(sandbox=True, limits=SANDBOXED)
 FIRST_FREE = """
 import sys
@@ -48,8 +52,10 @@ class Author:
         async with httpx.AsyncClient() as http:
             return await http.request(method, url, headers=headers, **options)
 
-    async def push(self, code: str = FIRST_FREE, version: str = "") -> int:
-        archive = packed({"bot.py": PackedFile(code.encode())})
+    async def push(self, code: str = FIRST_FREE, version: str = "", **files: str) -> int:
+        """Upload a bot in Python, and further files by name, such as `bot.toml`."""
+        whole = {"bot.py": code} | files
+        archive = packed({name: PackedFile(text.encode()) for name, text in whole.items()})
         query = {"version": version} if version else {}
         answer = await self.ask("POST", content=archive, params=query)
         assert answer.status_code == 201, answer.text
@@ -70,13 +76,32 @@ class Author:
 
 
 @asynccontextmanager
-async def running(house: RunningServer, folder: Path, name: str = "one") -> AsyncIterator[Runner]:
+async def running(
+    house: RunningServer, folder: Path, name: str = "one", isolation: Isolation = IN_SANDBOX
+) -> AsyncIterator[Runner]:
     """A runner in this process."""
     token = await house.arena.hosting.add_runner(name)
-    runner = Runner(RestServer(house.url), token, folder / f"builds of {name}", IN_SANDBOX, 50)
+    runner = Runner(RestServer(house.url), token, folder / f"builds of {name}", isolation, 50)
     task = asyncio.ensure_future(runner.run())
     try:
         yield runner
     finally:
         task.cancel()
         await asyncio.wait([task])
+
+
+async def play_against(house: RunningServer, name: str = "bob", opponent: str = "ada") -> Any:
+    """Let a client play a match against the hosted bot."""
+    login = await registered(house, name) | {"opponent": opponent}
+    async with bot(house, login) as one:
+        return await play_noughts(one, name)
+
+
+def sandboxes() -> list[int]:
+    """The processes of bots that this process has started."""
+    found = []
+    for one in descendants(os.getpid()):
+        with suppress(OSError):  # it has just ended
+            if "bwrap" in Path(f"/proc/{one}/cmdline").read_text():
+                found.append(one)
+    return found

@@ -8,14 +8,12 @@ import os
 import signal
 import socket
 import sys
-from contextlib import suppress
 from pathlib import Path
 from time import time
 from typing import Any
 
 import pytest
 
-from botdrome.app import RunningServer
 from botdrome.client.guard import descendants
 from botdrome.client.join import Join, Unwelcome
 from botdrome.client.rest import RestServer, ServerProblem
@@ -23,26 +21,18 @@ from botdrome.kit import runner as runners
 from botdrome.server.lobby.hosting import LEASE
 from botdrome.store.entries import Wanted
 from tests.kit import hosted
-from tests.kit.hosted import FIRST_FREE, Author, running
+from tests.kit.hosted import FIRST_FREE, HOSTING, Author, play_against, running, sandboxes
 from tests.offline.test_sandbox import bwrap  # noqa: F401
 from tests.patience import PATIENCE, until
 from tests.server.clients import bot, play_noughts, registered, server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("bwrap")]
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
-HOSTING: Any = {"hosting_uploads": "everybody", "ladder_wait": 3600.0}
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-async def play_against(house: RunningServer, name: str = "bob", opponent: str = "ada") -> Any:
-    """Let a client play a match against the hosted bot."""
-    login = await registered(house, name) | {"opponent": opponent}
-    async with bot(house, login) as one:
-        return await play_noughts(one, name)
 
 
 async def test_an_upload_is_checked_and_plays_under_its_version(tmp_path: Path) -> None:
@@ -64,7 +54,7 @@ async def test_an_upload_is_checked_and_plays_under_its_version(tmp_path: Path) 
             assert "I look at" in logs[0]["log"]
             for other in ("wrong", (await registered(house, "eve"))["password"]):
                 assert (await ada.ask("GET", "upload-logs", other)).status_code == 403
-        assert _sandboxes() == []
+        assert sandboxes() == []
 
 
 @pytest.mark.parametrize(
@@ -161,16 +151,6 @@ async def test_the_bots_of_a_killed_runner_move_to_another_one(tmp_path: Path) -
                 await play_against(house, "eve")
                 matches = await house.arena.store.matches(Wanted(oldest_first=True))
                 assert [bool(match.void) for match in matches] == [True, False]
-
-
-def _sandboxes() -> list[int]:
-    """The processes of bots that this process has started."""
-    found = []
-    for one in descendants(os.getpid()):
-        with suppress(OSError):  # it has just ended
-            if "bwrap" in Path(f"/proc/{one}/cmdline").read_text():
-                found.append(one)
-    return found
 
 
 def _lives(process: int) -> bool:
@@ -301,9 +281,9 @@ async def test_a_lease_that_ends_in_a_match_leaves_no_process(tmp_path: Path) ->
         await ada.until(state="accepted", runner="one")
         async with bot(house, await registered(house, "bob") | {"opponent": "ada"}) as one:
             await one.receive()  # the match has begun
-            await until(_sandboxes)
+            await until(sandboxes)
             await ada.ask("DELETE", json={"number": 1})
-            await until(lambda: not _sandboxes())
+            await until(lambda: not sandboxes())
 
 
 async def test_a_check_has_a_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

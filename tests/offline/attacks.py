@@ -95,6 +95,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "open_by_handle_at": (304, 265, -100, None, 0),
     "syslog": (103, 116, 10, None, 0),
     "settimeofday": (164, 170, bytes(16), None),
+    "clock_settime": (227, 112, 0, bytes(16)),
 }
 
 
@@ -249,7 +250,7 @@ def writing() -> Any:
     places = (__file__, f"{sys.prefix}/x", "/x", "/dev/x", "/usr/x")
     return [
         told
-        for told in answers(lambda name: Path(name).open("a"), places)
+        for told in answers(lambda name: Path(name).open("a") and name, places)
         if told not in ("EACCES", "EROFS")
     ]
 
@@ -350,6 +351,14 @@ def libraries() -> Any:
     return int(numpy.ones((50, 50)) @ numpy.ones(50) @ numpy.ones(50))
 
 
+def everything() -> str:
+    return json.dumps({name: answer(function) for name, function in TRIES.items()})
+
+
 def bot(view: Any) -> None:
-    print(json.dumps({name: answer(function) for name, function in TRIES.items()}))
+    print(everything())
     raise SystemExit("tried everything")
+
+
+if __name__ == "__main__":
+    sys.exit(everything())

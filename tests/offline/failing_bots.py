@@ -42,8 +42,10 @@ SWALLOWS = """def bot(view):
 POWER = "def bot(view):\n    return 7**10**9"
 STOPS = "import os, signal\ndef bot(view):\n    os.kill(os.getpid(), signal.SIGSTOP)"
 CLOSES = "import os, time\ndef bot(view):\n    os.closerange(0, 100)\n    time.sleep(600)"
-FLOODS = "def bot(view):\n    while True: print('x' * 100_000)"
-FLOODS_STDERR = "import sys\ndef bot(view):\n    while True: sys.stderr.write('x' * 100_000)"
+FLOODS = "def bot(view):\n    for _ in range(1000): print('x' * 100_000)"
+FLOODS_STDERR = (
+    "import sys\ndef bot(view):\n    for _ in range(1000): sys.stderr.write('x' * 100_000)"
+)
 GREEDY = "def bot(view):\n    kept = []\n    while True: kept.append(bytearray(10_000_000))"
 GREEDY_FAMILY = """import os, time
 def bot(view):
@@ -53,12 +55,20 @@ def bot(view):
             time.sleep(600)
     time.sleep(600)
 """
-FORK_BOMB = "import os, time\ndef bot(view):\n    while os.fork(): pass\n    time.sleep(600)"
+FORK_BOMB = """import os, time
+def bot(view):
+    for _ in range(100):
+        if not os.fork():
+            break
+    time.sleep(600)
+"""
+"""Bombs and floods have ends of their own, so that a limit that fails does no harm."""
 THREAD_BOMB = """import threading, time
 threading.stack_size(1 << 16)
 def bot(view):
-    while True:
+    for _ in range(700):
         threading.Thread(target=time.sleep, args=(600,)).start()
+    time.sleep(600)
 """
 SOCKET_BOMB = """import os, socket, time
 def bot(view):

@@ -33,12 +33,16 @@ NEEDED = "NEED_BUBBLEWRAP"
 """With this variable set, a missing bubblewrap is a failure."""
 
 
-@pytest.fixture
-def bwrap() -> Iterator[None]:
+def skip_without_sandbox() -> None:
     if shutil.which("bwrap") is None:
         assert not os.environ.get(NEEDED), sandbox.NO_BUBBLEWRAP
     if why := bubblewrap.problem():
         pytest.skip(why)
+
+
+@pytest.fixture
+def bwrap() -> Iterator[None]:
+    skip_without_sandbox()
     yield
     close_idle()
 

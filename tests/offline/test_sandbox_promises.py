@@ -4,22 +4,18 @@ and for another user.
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tools import bubblewrap
 
 import botdrome
-from botdrome.client import sandbox
 from tests.offline import attacks, failing_bots
+from tests.offline.test_sandbox import skip_without_sandbox
 
 PAGE = Path(__file__).parents[2] / "docs" / "playing-offline.md"
-NEEDED = "NEED_BUBBLEWRAP"
-"""With this variable set, a missing bubblewrap is a failure."""
 ORDINARY = 12345
 """A user without an entry in /etc/passwd."""
 AS_ORDINARY = f"""
@@ -132,10 +128,7 @@ def played(who: str, folder: Path, code: str, name: str = "attacks.py") -> Any:
 
 @pytest.fixture(params=["root", "ordinary"])
 def who(request: pytest.FixtureRequest) -> str:
-    if shutil.which("bwrap") is None:
-        assert not os.environ.get(NEEDED), sandbox.NO_BUBBLEWRAP
-    if why := bubblewrap.problem():
-        pytest.skip(why)
+    skip_without_sandbox()
     if request.param == "root" and os.geteuid():
         pytest.skip("the tests do not run as root")
     return str(request.param)
