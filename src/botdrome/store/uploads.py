@@ -54,7 +54,7 @@ _ENDS = """WHERE lease IS NOT NULL
     AND (until < :now OR runner = :runner AND NOT (lease IN :held))"""
 _ENDING = f"SELECT bot, state, runner, until FROM uploads {_ENDS}"
 _END_LEASES = f"UPDATE uploads SET lease = NULL, runner = NULL {_ENDS}"
-_MAKE_VOID = """UPDATE matches SET void = :why WHERE void IS NULL AND contest IS NULL
+_MAKE_VOID = """UPDATE matches SET void = :why WHERE void IS NULL
     AND id NOT IN (SELECT match FROM bot_logs WHERE bot = :bot) AND number IN
     (SELECT seats.number FROM seats JOIN matches AS played ON played.number = seats.number
     WHERE seats.name = :bot AND seats.started > :day AND (played.status = 'running'

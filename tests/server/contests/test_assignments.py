@@ -18,6 +18,7 @@ import pytest
 from botdrome.contest.document import document_from
 from botdrome.server.lobby import hosting
 from botdrome.store.contest_journal import ContestRefusal
+from botdrome.store.entries import Wanted
 from tests.kit.hosted import FIRST_FREE, Author
 from tests.patience import until
 from tests.server.clients import PATIENCE, bot
@@ -145,6 +146,32 @@ async def test_a_contest_that_goes_on_has_its_versions_again(course: Course) -> 
     assert await course.leases() == [("ada", "first", "")]
     await course.house.contests.journal.change_state("cup", "running", "operator")
     assert await course.leases() == [("ada", "first", "cup")]
+
+
+async def test_a_match_that_a_runner_leaves_is_played_again_and_the_third_counts(
+    course: Course,
+) -> None:
+    await course.assign(games=1)
+    await course.accepted(await course.author("ada"), "first")
+    course.at(0)
+    await course.until_state("running")
+    journal, store = course.house.contests.journal, course.house.arena.store
+    for _ in range(3):
+        assert await course.leases() == [("ada", "first", "cup")]
+        wish = login(course.credentials["ada"]) | {"contest": "cup", "version": "first"}
+        async with bot(course.house, wish) as one:
+            await one.receive()  # the match has begun
+    await course.until_state("over")
+    stored = await journal.load("cup")
+    again = [line.detail for line in stored.log if line.action == "played again"]
+    matches = await store.matches(Wanted(contest="cup", oldest_first=True))
+    assert again == [
+        f"1.1.1: a runner was lost or stopped in match {one.id}" for one in matches[:2]
+    ]
+    assert len({one.seed for one in matches}) == 1
+    assert {one.result.causes for one in matches if one.result} == {("disconnect", "complete")}
+    ((_, result),) = stored.results.items()
+    assert (result.match, result.places) == (matches[2].id, (2, 1))
 
 
 async def test_uploads_that_wait_for_their_check_at_the_deadline_count(course: Course) -> None:

@@ -5,7 +5,6 @@ players that do not come.
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -106,17 +105,21 @@ LOOKED_AT, SEATING = 800, 100
 """
 DECIDED = 400
 """Fixtures of absent players that are decided at once; more follow a second later."""
+MOST_LEFT = 2
+"""Times that a fixture is played again since a runner has left its match."""
 
 
 class ContestMatches:
-    def __init__(self, ended: Callable[[Fixture, FixtureResult | None], None]) -> None:
-        """`ended` is called when the result of a match is stored; None: it was aborted, and is
-        played again.
+    def __init__(self, ended: Callable[[Fixture, FixtureResult | None, str], None]) -> None:
+        """`ended` is called when the result of a match is stored; None: it is played again, since
+        it was aborted, or since a runner has left the match of this id.
         """
         self.players = PresentPlayers()
         self.playing: dict[str, Table | None] = {}
         """The fixtures that are played or being stored; None: a result without a match."""
         self._ended = ended
+        self._left = Counter[str]()
+        """How often each fixture was left by a runner."""
 
     def can_start(self, fixture: Fixture, names: Sequence[str]) -> bool:
         players = [self.players.next(name) for name in names]
@@ -135,12 +138,22 @@ class ContestMatches:
 
         def prepare(table: Table) -> None:
             self.playing[fixture.key] = table
-            table.subscribe(Subscriber(notes=partial(_notes, fixture), over=over))
+            table.subscribe(Subscriber(notes=notes, over=over))
+
+        def left(table: Table) -> bool:
+            return _was_left(document, table) and self._left[fixture.key] < MOST_LEFT
+
+        def notes(table: Table) -> tuple[ContestResult, ...]:
+            return () if left(table) else _notes(fixture, table)
 
         def over(table: Table) -> None:
             self.players.stand_up(names)
             del self.playing[fixture.key]
-            self._ended(fixture, _result(table) if table.stored else None)
+            if table.stored and left(table):
+                self._left[fixture.key] += 1
+                self._ended(fixture, None, table.entry.id)
+            else:
+                self._ended(fixture, _result(table) if table.stored else None, "")
             for call in after:
                 call()
 
@@ -159,6 +172,15 @@ def _result(table: Table) -> FixtureResult | None:
         if result is None or result.aborted
         else fixture_result(result, table.entry.id, fingerprint(table.match))
     )
+
+
+def _was_left(document: ContestDocument, table: Table) -> bool:
+    """Return True if the runner of a bot was lost or stopped: in a contest of a class, all bots but
+    house bots are hosted, and a hosted bot itself cannot close its connection.
+    """
+    result = table.match.result
+    hosted = document.entry.kind == "class" and result is not None and not result.aborted
+    return hosted and result is not None and "disconnect" in result.causes
 
 
 def _notes(fixture: Fixture, table: Table) -> tuple[ContestResult, ...]:
@@ -445,8 +467,11 @@ class RunningContest:
     def _names(self, fixture: Fixture) -> list[str]:
         return [self.entrants[number].name for number in fixture.entrants]
 
-    def _match_over(self, fixture: Fixture, result: FixtureResult | None) -> None:
+    def _match_over(self, fixture: Fixture, result: FixtureResult | None, left: str) -> None:
         names = self._names(fixture)
+        if left:
+            told = f"{fixture.key}: a runner was lost or stopped in match {left}"
+            self._start_task(self._journal.write_log(self.name, RULES, "played again", told))
         if result is not None:
             self._count({fixture: result})
         elif any(self.entrants[number].left is not None for number in fixture.entrants):
