@@ -365,6 +365,11 @@ async def test_what_comes_next_and_where_the_server_is(
         "ports": {"http": 443, "duel": 5232},
         "house": True,
         "networkUrl": "https://10.0.0.9:443",
+        "uploads": {
+            "allowed": "off",
+            "daily": 20,
+            "limits": {"packed": 4 << 20, "unpacked": 16 << 20, "files": 500},
+        },
     }
 
 

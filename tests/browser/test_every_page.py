@@ -10,7 +10,7 @@ from tests.browser.faults import serious_faults
 PATHS = [
     "/", "/games", "/games/chess", "/bots", "/bots/nobody", "/matches", "/matches/none/why/0",
     "/contests", "/contests/gomoku/none", "/compare", "/search", "/search?q=a", "/tv", "/duel",
-    "/profile/nobody", "/history", "/board/1", "/nothing", "/join-class", "/class",
+    "/profile/nobody", "/history", "/board/1", "/nothing", "/join-class", "/class", "/upload",
 ]  # fmt: skip
 SIZES = {"desk": (1280, 900), "phone": (390, 844)}
 

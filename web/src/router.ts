@@ -41,6 +41,7 @@ const ROUTES: Route[] = [
   route('/history', () => import('./pages/history')),
   route('/board/{id}', () => import('./pages/board')),
   route('/join-class', () => import('./pages/join-class')),
+  route('/upload', () => import('./pages/upload')),
   route('/class', () => import('./pages/class')),
   route('/organise', () => import('./pages/organise')),
   route('/organise/{part}', () => import('./pages/organise')),

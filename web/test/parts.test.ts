@@ -16,7 +16,7 @@ test('a moment is told by how long ago it was, then by its date', () => {
 
 test('lines for bots have the public address of the server, or the one of the page', () => {
   const here = { origin: 'http://127.0.0.1:3000', hostname: '127.0.0.1' };
-  const server = { version: '1', url: 'https://bots.example.org', tls: true, ports: { duel: 5232 }, house: false, networkUrl: null };
+  const server = { version: '1', url: 'https://bots.example.org', tls: true, ports: { duel: 5232 }, house: false, networkUrl: null, uploads: { allowed: 'off', daily: 20, limits: { packed: 1, unpacked: 1, files: 1 } } };
   assert.deepEqual(whereOf(null, here), { http: here.origin, ws: 'ws://127.0.0.1:3000', host: '127.0.0.1', ports: {} });
   assert.deepEqual(whereOf(server, here), { http: server.url, ws: 'wss://bots.example.org', host: 'bots.example.org', ports: { duel: 5232 } });
 });

@@ -42,6 +42,7 @@ PAGES = (
     "/games/{game}", "/bots", "/bots/{name:path}", "/contests", "/contests/{game}/{name:path}",
     "/tv", "/organise", "/organise/{part}", "/open", "/search", "/compare", "/duel",
     "/profile/{name:path}", "/history", "/board/{id}", "/embed/{id}", "/join-class", "/class",
+    "/upload",
 )  # fmt: skip
 """The paths of pages, as in `web/src/router.ts`. All others are 404."""
 GAME = next(iter(CATALOGUE))

@@ -26,6 +26,7 @@ from botdrome.server.nodes.cluster import Node
 from botdrome.server.rooms.duel import DuelLeaderboard
 from botdrome.server.tables.audience import Tables
 from botdrome.server.workers.jobs import CLIENT_SOURCE
+from botdrome.store.classes import owner_in
 from botdrome.store.entries import BotEntry, MatchEntry, NameTaken, Note, RefusedUpload, hashed
 
 if TYPE_CHECKING:
@@ -241,6 +242,15 @@ class Arena:
         self._guesses.check(name)
         bot = await self.store.bot(name)
         return bot if self._guesses.note(name, bot is not None and holds(bot, token)) else None
+
+    async def author(self, name: str, token: str) -> BotEntry | None:
+        """Return the bot of that name if the token is its own, or that of the participant of a
+        class that owns it.
+        """
+        bot, one = await self.store.bot(name), await self.store.classes.holder(hashed(token))
+        if bot is not None and one is not None and bot.owner == owner_in(one.class_name, one.name):
+            return bot
+        return await self.holder(name, token)
 
     async def owns(self, entry: MatchEntry, seat: int, token: str) -> bool:
         """Return True if this is the token of the bot, or the secret of the guest, in that seat."""

@@ -280,6 +280,20 @@ async def test_the_organiser_gets_the_grades_and_the_uploads(course: Course) -> 
         assert (await web.get("operator/class-uploads/cup")).status_code == 401
 
 
+async def test_an_owner_token_opens_the_uploads_of_its_own_bots_alone(course: Course) -> None:
+    ada, bob = await course.author("ada"), await course.author("bob", "Bob")
+    owner = course.tokens["Ada"]
+    own = Author(course.house, "ada", owner)
+    assert await own.push(version="1") == 1
+    assert [one["version"] for one in await ada.uploads()] == ["1"]
+    assert (await own.ask("PUT", json={"paused": True})).status_code == 409
+    assert (await own.ask("GET", "upload-logs")).status_code == 200
+    for method, path in (("GET", "uploads"), ("POST", "uploads"), ("GET", "upload-logs")):
+        assert (await bob.ask(method, path, owner, content=b"x")).status_code == 403
+    await course.school.order("remove", participant="Ada")
+    assert (await own.ask("GET")).status_code == 403
+
+
 async def test_of_a_removed_participant_no_archive_and_no_log_remains(course: Course) -> None:
     await course.assign()
     for name, participant in (("ada", "Ada"), ("bob", "Bob")):

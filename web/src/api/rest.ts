@@ -26,6 +26,8 @@ export const notSignedIn = signal<string | null>(null);
 export interface Ask {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   body?: unknown;
+  /** Sent as it is, in place of a body. */
+  file?: Blob;
   token?: string;
   signal?: AbortSignal;
 }
@@ -52,12 +54,13 @@ export function queryOf(values: Query): string {
   return text && `?${text}`;
 }
 
-async function fetched(path: string, { method = 'GET', body, token, signal }: Ask): Promise<Response> {
+async function fetched(path: string, { method = 'GET', body, file, token, signal }: Ask): Promise<Response> {
   const headers: Record<string, string> = {};
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (token) headers['authorization'] = `Bearer ${token}`;
   const request: RequestInit = { method, headers };
   if (body !== undefined) request.body = JSON.stringify(body);
+  if (file) request.body = file;
   if (signal) request.signal = signal;
   const response = await answered(path, request);
   if (response.status === 401) notSignedIn.value = path;

@@ -1413,6 +1413,7 @@ export interface ServerAddress {
   house: boolean;
   /** The URL for other machines on the same network, told to clients on the server's own; null: it is unknown, or none can reach it. */
   networkUrl: string | null;
+  uploads: UploadsTaken;
 }
 
 export interface SignIn {
@@ -1521,6 +1522,14 @@ export interface Uploads {
   bot: string;
   /** The newest first. */
   uploads: Upload[];
+  limits: UploadLimits;
+}
+
+export interface UploadsTaken {
+  /** off, everybody, or invited: those of participants of classes, and bots that the operator has invited. */
+  allowed: string;
+  /** Uploads of a participant, or of another bot, within 24 hours. */
+  daily: number;
   limits: UploadLimits;
 }
 

@@ -42,7 +42,7 @@ export default function BotPage({ params }: { params: Params }) {
         <div>
           {profile.bot && <HabitsSection name={name} />}
           <Faults causes={profile.causes} />
-          {profile.bot && <HostedSection key={name} name={name} />}
+          {profile.bot && <HostedSection key={name} name={name} owner={profile.bot.owner} />}
         </div>
       </div>
       <section aria-label="Results by opponent">

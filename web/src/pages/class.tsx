@@ -27,13 +27,16 @@ export default function ClassPage() {
 
 function Mine({ owner, leave }: { owner: KeptOwner; leave: () => void }) {
   const { value, error, again } = useParticipant(owner.token);
+  const server = useRest<ServerAddress>('/server').value;
+  const uploads = server !== null && server.uploads.allowed !== 'off';
   if (error?.status === FORBIDDEN) return <><h1>My bots</h1><p role="alert"><bdi>{owner.name}</bdi> is no longer in the class <bdi>{owner.class}</bdi>.</p><p><button type="button" onClick={leave}>Forget it</button></p></>;
   if (!value) return error ? <Problem words={error.message} retry={again} /> : <p class="quiet" role="status">Loading …</p>;
   return (
     <>
       <h1>My bots</h1>
       <p>You are <strong><bdi>{value.name}</bdi></strong> in the class <strong><bdi>{value.class}</bdi></strong>.</p>
-      {value.bots.length ? <ul>{value.bots.map(({ name, game }) => <li key={name}><BotLink name={name} />, <GameLink game={game} /></li>)}</ul> : <p class="quiet">You have no bot yet.</p>}
+      {value.bots.length ? <ul>{value.bots.map(({ name, game }) => <li key={name}><BotLink name={name} />, <GameLink game={game} />{uploads && <>: <a href={`/upload?bot=${encodeURIComponent(name)}`}>upload a version</a></>}</li>)}</ul> : <p class="quiet">You have no bot yet.</p>}
+      {uploads && !value.closed && <p><a class="button main" href="/upload">Upload a bot</a></p>}
       {value.closed ? <p>The class is closed. Your bots play on.</p> : <NewBot token={owner.token} done={again} />}
       <h2>Last matches</h2>
       <ClassResults results={value.results} empty="Your bots have not played yet." />

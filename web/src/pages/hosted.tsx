@@ -6,9 +6,11 @@ import { MatchLink } from '../parts/links';
 import { Moment } from '../parts/moment';
 import { Problem } from '../parts/problem';
 import { TokenForm, useToken } from '../parts/token';
+import { authorToken, uploadsPath, VersionList } from '../parts/uploads';
 
-export function HostedSection({ name }: { name: string }) {
-  const [token, setToken] = useToken(name);
+export function HostedSection({ name, owner }: { name: string; owner: string }) {
+  const [given, setToken] = useToken(name);
+  const token = given || authorToken(name, owner);
   const [open, setOpen] = useState(token !== '');
   if (!open) return <p><button type="button" onClick={() => setOpen(true)}>Versions and logs, for its author</button></p>;
   return (
@@ -21,22 +23,18 @@ export function HostedSection({ name }: { name: string }) {
 
 function Hosted({ name, token, refuse }: { name: string; token: string; refuse: () => void }) {
   const path = encodeURIComponent(name);
-  const versions = useRest<Uploads>(`/uploads/${path}`, 10_000, null, token);
+  const versions = useRest<Uploads>(uploadsPath(name), 10_000, null, token);
   const logs = useRest<LogsShown>(`/upload-logs/${path}`, 10_000, null, token);
   const error = versions.error ?? logs.error;
   if (error) return <><Problem words={error} /><p><button type="button" onClick={refuse}>Use another password</button></p></>;
   if (!versions.value || !logs.value) return <p class="quiet" role="status">Loading …</p>;
-  if (versions.value.uploads.length === 0) return <p>No version is uploaded; <code>botdrome push</code> uploads one.</p>;
+  if (versions.value.uploads.length === 0) return <p>No version is uploaded. <a href={`/upload?bot=${path}`}>Upload one</a>, also with <code>botdrome push</code>.</p>;
   const failed = logs.value.logs.filter((one) => one.fault);
   const others = logs.value.logs.filter((one) => !one.fault);
   return (
     <>
-      <ul class="lines">
-        {versions.value.uploads.map((one) => (
-          <li key={one.number}>Version {one.number}, <bdi>{one.version}</bdi>: {one.active ? (one.paused ? 'paused' : 'plays') : one.state} · <Moment at={one.uploaded} />
-            {(one.paused || one.report) && <details><summary>{one.paused ? 'Why' : 'Report'}</summary><pre>{one.paused || one.report}</pre></details>}</li>
-        ))}
-      </ul>
+      <p><a href={`/upload?bot=${path}`}>Upload another version</a></p>
+      <VersionList bot={name} token={token} uploads={versions.value.uploads} changed={versions.again} />
       <h3>Logs of its last matches, failures first</h3>
       {logs.value.logs.length === 0 ? <p class="quiet">None yet.</p> : (
         <ul class="lines">

@@ -20,6 +20,7 @@ export function BringABot({ game = 'noughts-and-crosses' }: { game?: string }) {
   const where = whereOf(server.value, location);
   const phone = server.value && phoneUrl(server.value, location);
   const tabs = tabsOf(where, game);
+  if (server.value && server.value.uploads.allowed !== 'off') tabs.unshift({ title: 'Upload', panel: <ByUpload game={game} /> });
   return (
     <section class="bring" id="bring" aria-labelledby="bring-title">
       <div>
@@ -70,6 +71,15 @@ function about(game: string, one: string): boolean {
 
 function registration(where: Where, game: string, more = ''): string {
   return `curl ${where.http}/api/v1/bots -d '{"game": "${game}", "name": "MyBot", "owner": "me"${more}}'`;
+}
+
+function ByUpload({ game }: { game: string }) {
+  return (
+    <Steps>
+      <li>Upload a file, or write one in Python. The server checks it and lets it play, also while your machine is off. <p class="actions"><a class="button main" href={`/upload?game=${game}`}>Upload a bot</a></p></li>
+      <li>The same from a terminal: <CopyLine label="the commands to upload" text={`botdrome new ${game} my_bot\nbotdrome push my_bot --server ${location.origin}`} /></li>
+    </Steps>
+  );
 }
 
 function OverWebSocket({ where, game }: { where: Where; game: string }) {

@@ -9,15 +9,27 @@ export interface Tab {
 
 const MOVES: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 };
 
-export function Tabs({ tabs, label, first = 0 }: { tabs: readonly Tab[]; label: string; first?: number }) {
+interface Props {
+  tabs: readonly Tab[];
+  label: string;
+  first?: number;
+  /** Which tab was chosen, for a page that needs to know. */
+  chose?: (at: number) => void;
+}
+
+export function Tabs({ tabs, label, first = 0, chose }: Props) {
   const [shown, setShown] = useState(first);
+  const show = (at: number) => {
+    setShown(at);
+    chose?.(at);
+  };
   const id = useId();
   const press = (event: KeyboardEvent) => {
     const by = MOVES[event.key];
     if (by === undefined) return;
     event.preventDefault();
     const to = (shown + by + tabs.length) % tabs.length;
-    setShown(to);
+    show(to);
     document.getElementById(`${id}-tab-${to}`)?.focus();
   };
   return (
@@ -25,7 +37,7 @@ export function Tabs({ tabs, label, first = 0 }: { tabs: readonly Tab[]; label: 
       <div role="tablist" aria-label={label} onKeyDown={press}>
         {tabs.map(({ title }, at) => (
           <button key={title} type="button" role="tab" id={`${id}-tab-${at}`} aria-selected={at === shown} aria-controls={`${id}-panel`}
-            tabIndex={at === shown ? 0 : -1} onClick={() => setShown(at)}>{title}</button>
+            tabIndex={at === shown ? 0 : -1} onClick={() => show(at)}>{title}</button>
         ))}
       </div>
       <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-tab-${shown}`}>{tabs[shown]?.panel}</div>

@@ -11,7 +11,7 @@ export function tokenOf(bot: string): string | null {
   }
 }
 
-function keepToken(bot: string, token: string): void {
+export function keepToken(bot: string, token: string): void {
   try {
     if (token) sessionStorage.setItem(PREFIX + bot, token);
     else sessionStorage.removeItem(PREFIX + bot);

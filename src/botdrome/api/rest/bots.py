@@ -1,7 +1,7 @@
 """Bots over REST: their registration, the leaderboard of a game, and the profile of a bot."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Annotated, Any, get_args
 
@@ -58,6 +58,7 @@ PRIVATE = (
     (403, "It is not the token of that bot."),
     (404, "There is no such bot or game."),
 )
+Holder = Callable[[Arena, str, str], Awaitable[BotEntry | None]]
 NOT_CALLED = (422, "The bot cannot be called, or does not repeat the challenge.")
 FIGURES = ("rating", "low", "high", "provisional", "group", "games", "wins", "draws", "losses")
 """Of a line of the leaderboard, for the face of a bot."""
@@ -274,12 +275,16 @@ async def _entrant(
     return bot, contest
 
 
-async def held(arena: Arena, request: RestRequest, name: str) -> BotEntry:
-    """The bot of that name, if its token came with the request."""
+async def held(
+    arena: Arena, request: RestRequest, name: str, holder: Holder = Arena.holder
+) -> BotEntry:
+    """The bot of that name, if its token came with the request, or another one that `holder`
+    takes.
+    """
     token = request.token
     if "\0" in name or await arena.store.bot(name) is None:
         raise no_bot(name)
-    bot = await arena.holder(name, token)
+    bot = await holder(arena, name, token)
     if bot is None:
         raise Problem(f"that is not the token of {name}", 403)
     return bot

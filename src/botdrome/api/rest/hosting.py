@@ -108,7 +108,7 @@ async def upload(context: ReadContext, request: RestRequest) -> UploadAdded:
     name = request.path("name")
     if await context.store.bot(name) is None:
         raise no_bot(name)
-    bot = await context.call(Arena.holder, name, request.token)
+    bot = await context.call(Arena.author, name, request.token)
     if bot is None:
         raise Problem(f"that is not the token of {name}", 403)
     limits = await context.call(check_upload, bot)
@@ -171,7 +171,7 @@ async def uploadlogs(arena: Arena, request: RestRequest) -> LogsShown:
 
 
 async def _bot(arena: Arena, request: RestRequest) -> BotEntry:
-    return await held(arena, request, request.path("name"))
+    return await held(arena, request, request.path("name"), Arena.author)
 
 
 async def _uploads(arena: Arena, bot: BotEntry) -> RestUploads:

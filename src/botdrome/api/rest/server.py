@@ -30,6 +30,7 @@ from botdrome.server.nodes.cluster import Node
 from botdrome.server.workers.jobs import CLIENT_SOURCE
 from botdrome.version import __version__
 from botdrome.wire.battlebot.messages import game_type
+from botdrome.wire.upload import UploadLimits
 
 endpoint = Endpoints()
 
@@ -78,6 +79,18 @@ class NextMatches(Struct):
     """Matches left in contests in which a bot waits or plays; 100 at most."""
 
 
+class UploadsTaken(Struct):
+    """What the server says of uploads of bots before it gets one."""
+
+    allowed: str
+    """off, everybody, or invited: those of participants of classes, and bots that the operator has
+    invited.
+    """
+    daily: int
+    """Uploads of a participant, or of another bot, within 24 hours."""
+    limits: UploadLimits
+
+
 class ServerAddress(Struct):
     version: str
     url: str | None
@@ -94,6 +107,7 @@ class ServerAddress(Struct):
     """The URL for other machines on the same network, told to clients on the server's own; null: it
     is unknown, or none can reach it.
     """
+    uploads: UploadsTaken
 
 
 MOST_FOUND = 10
@@ -107,7 +121,11 @@ async def server(arena: Arena, _request: RestRequest) -> ServerAddress:
     addresses = arena.addresses
     near = addresses.url or source_of(CLIENT_SOURCE.get())[1]  # others need not know the network
     network = addresses.network_url if near else None
-    return copied(ServerAddress, addresses, version=__version__, networkUrl=network)
+    hosting = arena.hosting
+    uploads = UploadsTaken(hosting.settings.uploads, hosting.settings.per_day, hosting.limits)
+    return copied(
+        ServerAddress, addresses, version=__version__, networkUrl=network, uploads=uploads
+    )
 
 
 @endpoint(

@@ -62,7 +62,7 @@ class Hosting:
         self, store: Store, registry: Registry, settings: HostingSection,
         clock: Callable[[], float] = time,
     ) -> None:  # fmt: skip
-        self._store, self._registry, self._settings = store, registry, settings
+        self._store, self._registry, self.settings = store, registry, settings
         self.clock = clock
         self._about: dict[str, str] = {}
         self._last_beat: dict[str, object] = {}
@@ -79,7 +79,7 @@ class Hosting:
 
     @property
     def limits(self) -> UploadLimits:
-        return UploadLimits(self._settings.packed, self._settings.unpacked, self._settings.files)
+        return UploadLimits(self.settings.packed, self.settings.unpacked, self.settings.files)
 
     @property
     def _now(self) -> int:
@@ -89,9 +89,9 @@ class Hosting:
 
     async def check_allowed(self, bot: BotEntry) -> UploadLimits:
         """Return the limits of an upload. Raise PermissionError if the bot may not be uploaded."""
-        if self._settings.uploads == "off":
+        if self.settings.uploads == "off":
             raise PermissionError("this server takes no uploads")
-        if self._settings.uploads == "invited" and not await self._invited(bot):
+        if self.settings.uploads == "invited" and not await self._invited(bot):
             raise PermissionError(
                 f"uploads are for participants of classes and for bots that the operator has "
                 f"invited, and {bot.name} is neither"
@@ -107,7 +107,7 @@ class Hosting:
 
     async def _upload_limits(self, bot: BotEntry) -> list[UploadLimit]:
         """Return the limit of a day, and those of contests of its class that have not started."""
-        day = UploadLimit(self._settings.per_day, self._now - uploads.DAY, "within 24 hours")
+        day = UploadLimit(self.settings.per_day, self._now - uploads.DAY, "within 24 hours")
         class_name = bot.owner.rpartition(AT)[2]
         contests = (await ContestReader(self._store).contests()) if AT in bot.owner else {}
         return [day] + [
