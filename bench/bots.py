@@ -151,10 +151,11 @@ async def play(
 ) -> None:
     """Open connections, each of which reconnects after its match.
 
+    With two URLs, separated by a comma, each player of a pair connects to another one.
     Bots that only wait report before they connect, and as soon as all of them are told.
     """
     bot, game, names = KINDS[kind]
-    tally, work = Tally(), []
+    tally, work, urls = Tally(), [], url.split(",")
     if issubclass(bot, Greeted):
         tally.report()
     for number in range(bots):
@@ -162,7 +163,9 @@ async def play(
         password = passwords[names.index(name)]
         features = {"features": bot.FEATURES} if bot.FEATURES else {}
         login = ENCODER.encode({"gameType": game, "name": name, "password": password} | features)
-        work.append(asyncio.ensure_future(play_on(url, bot, name, login, tally)))
+        work.append(
+            asyncio.ensure_future(play_on(urls[number % len(urls)], bot, name, login, tally))
+        )
         if number % 20 == 19:
             await asyncio.sleep(bot.ARRIVALS)
         while issubclass(bot, Greeted) and tally.done <= number - AT_ONCE:
@@ -178,7 +181,7 @@ def main(kind: str, url: str, one: str, two: str, bots: str, pause: str, *phases
     if kind == "probe":
         first_in_line()
     NoughtsBot.PAUSE = float(pause)
-    socket_url = url.replace("http", "ws", 1)
+    socket_url = url.replace("http", "ws")
     uvloop.run(play(socket_url, kind, [one, two], int(bots), tuple(map(float, phases))))
 
 

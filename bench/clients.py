@@ -40,8 +40,8 @@ class Tally:
         self.begin()
 
 
-def start(module: str, *words: object) -> Process:
-    command = ["taskset", "-c", "1", sys.executable, "-m", module, *map(str, words)]
+def start(module: str, *words: object, cores: str = "1") -> Process:
+    command = ["taskset", "-c", cores, sys.executable, "-m", module, *map(str, words)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 

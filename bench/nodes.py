@@ -1,8 +1,8 @@
 """Connections that move to another node: by handing over the socket, and by piping their bytes.
 
 Matches of noughts and crosses run on one node. Their players connect to it directly, or to another
-node that moves all of them. `python -m bench.nodes`; the nodes share the first core, and the load
-has the second one.
+node that moves all of them; of a lone pair, one player is piped. `python -m bench.nodes`; the nodes
+share the first core, and the load has the second one.
 """
 
 import asyncio
@@ -238,7 +238,7 @@ def compare(ways: dict[str, Way], kind: str, bots: int, pause: float = 0.0) -> d
 
 
 @contextmanager
-def three_ways() -> Iterator[dict[str, Way]]:
+def all_ways() -> Iterator[dict[str, Way]]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         store = f"sqlite:///{folder}/bench.db"
@@ -257,28 +257,33 @@ def three_ways() -> Iterator[dict[str, Way]]:
             "direct": Way(served.url, served.tokens, [served], [0.0]),
             "handed over": Way(fronts[0].url, served.tokens, [served, fronts[0]], [0.0, 0.0]),
             "piped": Way(fronts[1].url, served.tokens, [served, fronts[1]], [0.0, 0.0]),
+            "one player piped": Way(
+                f"{served.url},{fronts[1].url}", served.tokens, [served, fronts[1]], [0.0, 0.0]
+            ),
         }
 
 
 def main() -> None:
-    with three_ways() as ways:
+    with all_ways() as ways:
         for way in ways.values():
             way.rest()
+        lone = compare({name: ways[name] for name in ("direct", "one player piped")}, "again", 2)
+        del ways["one player piped"]
         busy, sparse = compare(ways, "again", 2 * PAIRS), compare(ways, "again", 2 * SPARSE, PAUSE)
         (front,) = ways["piped"].idle[1:]
         once = {name: way.connection_cost() for name, way in ways.items()}
     for words, costs in (
+        ("a lone pair", lone),
         (f"{PAIRS} busy pairs", busy),
         (f"{SPARSE} pairs that think {PAUSE * 1000:g} ms", sparse),
     ):
-        direct = costs["direct"]
-        for name in ("handed over", "piped"):
+        direct = costs.pop("direct")
+        for name, cost in costs.items():
             print(
-                f"{name}, {words}: {costs[name].move:.0f} us of CPU a move ({shown(costs[name])}), "
-                f"direct {direct.move:.0f} us: "
-                f"{costs[name].move / direct.move:.2f} times; median latency "
-                f"{costs[name].latency:.2f} ms, "
-                f"direct {direct.latency:.2f} ms"
+                f"{name}, {words}: {cost.move:.0f} us of CPU a move ({shown(cost)}), direct "
+                f"{direct.move:.0f} us: {cost.move / direct.move:.2f} times; median latency "
+                f"{cost.latency:.2f} ms, direct {direct.latency:.2f} ms: "
+                f"{cost.latency / direct.latency:.2f} times"
             )
     print(f"not counted: an idle front uses {front:.0f} us of CPU a second")
     print(
