@@ -4,7 +4,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PURE := games match contest wire bots catalogue analysis
 PURE_TESTS := games match contest wire bots analysis contract golden test_catalogue.py
-READY := .venv/.ready
+PIP := .venv/.pip
+PACKAGES := .venv/.packages
+CLIENTS := .venv/.clients
+READY := $(PACKAGES) $(CLIENTS)
 
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n auto --dist worksteal
@@ -25,31 +28,42 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
-setup: web docs ## make the virtual environment at .venv, and build the pages and the docs
+# Neither the pages nor the docs need the packages, so all are made beside each other.
+setup: ## make the virtual environment at .venv, and build the pages and the docs
+	$(MAKE) --no-print-directory --jobs=3 $(READY) web docs
 
 # The locks name every package, so pip need not look for what they require: it would take the newest release of one that
 # is asked for with an extra, and then refuse it because it is not the locked one.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+
 # An older pip takes three times as long to choose among the files of each package.
-$(READY): requirements.lock tools/pip.lock pyproject.toml tools/graphiql.py tools/socketio.py tests/api/socketio_clients/package-lock.json
+$(PIP): tools/pip.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r tools/pip.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(INSTALL) --require-hashes -r $<
+	touch $@
+
+# Compiling all modules takes as long as installing them, and most are never imported: Python compiles the others.
+$(PACKAGES): $(PIP) requirements.lock pyproject.toml
+	$(INSTALL) --no-compile --require-hashes -r requirements.lock
+	$(INSTALL) --no-build-isolation -e .
+	touch $@
+
+$(CLIENTS): $(PIP) tools/graphiql.py tools/socketio.py tests/api/socketio_clients/package-lock.json
 	$(BIN)/python tools/graphiql.py
 	$(BIN)/python -m tools.socketio
 	touch $@
 
-web: $(READY) ## build the pages into the package, if their sources changed
+web: $(PIP) ## build the pages into the package, if their sources changed
 	$(BIN)/python -m tools.web
 
 types: $(READY) ## write the pages' types of REST answers anew
 	$(BIN)/python -m tools.web_types
 
-demo: web ## show a game of each kind in the terminal, then a small tournament
+demo: $(READY) web ## show a game of each kind in the terminal, then a small tournament
 	$(BIN)/botdrome demo
 
 demo-cluster: export PYTHONPATH := $(CURDIR)/src
-demo-cluster: web ## show three nodes on this machine, kill one of them, and see the games go on
+demo-cluster: $(READY) web ## show three nodes on this machine, kill one of them, and see the games go on
 	$(BIN)/python -m tools.demo_cluster
 
 quick: lint ## ruff, mypy, layers and the tests of the pure layers, in a minute
@@ -60,7 +74,7 @@ quick: lint ## ruff, mypy, layers and the tests of the pure layers, in a minute
 FOLDERS := server cli api
 STAGES := stage-nodes stage-server stage-others stage-browser lint stage-cli stage-pure stage-api stage-simulations stage-pages
 
-test: web docs ## run the checks and all tests, with full branch coverage of the pure layers
+test: setup ## run the checks and all tests, with full branch coverage of the pure layers
 	$(BIN)/python -m tools.bubblewrap
 	$(BIN)/python -m tools.browser
 	$(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) $(SYNC) $(STAGES)
@@ -94,7 +108,7 @@ stage-pages:
 stage-browser:
 	$(STAGE) tests/browser
 
-templates: web ## build, test and play the templates and examples of the languages that `make test` leaves out
+templates: $(READY) web ## build, test and play the templates and examples of the languages that `make test` leaves out
 	$(BIN)/python -m tools.toolchains
 	$(BIN)/python -m tools.bubblewrap
 	$(PYTEST) $(PARALLEL) -m toolchain tests/templates tests/docs
@@ -146,11 +160,11 @@ attacks: $(READY) ## measure how much hostile clients of one address slow down t
 	$(BIN)/python -m bench.attacks
 
 picture: export PYTHONPATH := $(CURDIR)/src
-picture: web ## make the pictures of the docs anew; needs Chromium
+picture: $(READY) web ## make the pictures of the docs anew; needs Chromium
 	$(BIN)/python -m tools.terminal_picture
 	$(BIN)/python -m tools.page_picture
 
-docs: $(READY) ## build the docs site into the package, if its sources changed; a broken link fails
+docs: $(PIP) ## build the docs site into the package, if its sources changed; a broken link fails
 	$(BIN)/python -m tools.docs
 
 lock: $(READY) ## update requirements.lock, tools/docs.lock, tools/pip.lock and deploy/requirements.lock from pyproject.toml

@@ -61,8 +61,8 @@ def install_generator() -> None:
         return
     venv.create(GENERATOR, clear=True)
     pip = [sys.executable, "-m", "pip", "--python", str(GENERATOR), "install", "--quiet"]
-    options = ["--disable-pip-version-check", "--no-deps", "--require-hashes", "-r", str(LOCK)]
-    run([*pip, *options], ROOT)
+    options = ["--disable-pip-version-check", "--no-compile", "--no-deps", "--require-hashes"]
+    run([*pip, *options, "-r", str(LOCK)], ROOT)
     stamp.write_text(wanted)
 
 
