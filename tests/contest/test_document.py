@@ -85,8 +85,8 @@ def test_the_example_is_right_and_so_is_that_of_every_key() -> None:
         ('entry.kind = "x"', "line 3: entry.kind: open, list, password or class"),
         (
             "[entry]\nnope = 1",
-            "line 4: entry.nope: there is no such key; there are kind, class, uploads, bots, password, per_owner, "
-            "most, late, ver",
+            "line 4: entry.nope: there is no such key; there are kind, class, uploads, runner_class, bots, password, "
+            "per_owner, most, late, ver",
         ),
         ("nope = 1", "line 3: nope: there is no such key; there are name, game, title"),
         (
@@ -140,6 +140,10 @@ def test_the_example_is_right_and_so_is_that_of_every_key() -> None:
         (
             '[entry]\nkind = "class"\nclass = "a"',
             "penalties.no_show: uploaded bots wait for a runner",
+        ),
+        (
+            "[entry]\nrunner_class = 'a'",
+            'line 4: entry.runner_class: this belongs to kind = "class"',
         ),
         ("[entry]\nuploads = 2", 'line 4: entry.uploads: this belongs to kind = "class"'),
         (

@@ -15,7 +15,7 @@ from botdrome.client.rest import RestServer, segment
 from botdrome.client.sandbox import SANDBOXED
 from botdrome.kit.runner import Runner
 from botdrome.offline.isolation import Isolation
-from botdrome.wire.upload import PackedFile, packed
+from botdrome.wire.upload import PackedFile, RunnerMachine, packed
 from tests.patience import PATIENCE, PAUSE
 from tests.server.clients import bot, play_noughts, registered
 
@@ -81,7 +81,9 @@ async def running(
 ) -> AsyncIterator[Runner]:
     """A runner in this process."""
     token = await house.arena.hosting.add_runner(name)
-    runner = Runner(RestServer(house.url), token, folder / f"builds of {name}", isolation, 50)
+    machine = RunnerMachine("a test", "fast", 1.5)
+    builds = folder / f"builds of {name}"
+    runner = Runner(RestServer(house.url), token, builds, isolation, 50, machine)
     task = asyncio.ensure_future(runner.run())
     try:
         yield runner

@@ -4,6 +4,7 @@ commands.
 
 import asyncio
 import os
+import re
 import shutil
 import signal
 import stat
@@ -46,7 +47,7 @@ from botdrome.offline.bot import PROJECT
 from botdrome.offline.isolation import PYTHON
 from botdrome.offline.project import project_at
 from botdrome.server.settings import Settings
-from botdrome.wire.upload import BadUpload, PackedFile, UploadLimits, listed, packed
+from botdrome.wire.upload import CLASS_NAME, BadUpload, PackedFile, UploadLimits, listed, packed
 
 UNSENT = ("__pycache__", "node_modules", "target")
 """Folders that `push` leaves out, beside hidden files: a build makes them anew."""
@@ -250,7 +251,8 @@ def _activity(one: Any) -> str:
         return f"on {one['runner']}" if one["runner"] else ""
     if one["paused"]:
         return f"paused: {shown(one['paused'].partition(chr(10))[0])}"
-    return f"plays on {one['runner']}" if one["runner"] else "plays when a runner is free"
+    class_ = f", class {one['runnerClass']}" if one["runnerClass"] else ""
+    return f"plays on {one['runner']}{class_}" if one["runner"] else "plays when a runner is free"
 
 
 # Runners.
@@ -263,6 +265,14 @@ def runner(
     ],
     server: Server = LOCAL,
     bots: Annotated[int, Option(min=1, max=1000, help="Bots that may wait or play.")] = 50,
+    class_: Annotated[
+        str,
+        Option(
+            "--class",
+            metavar="NAME",
+            help="The class of this machine, which contests may demand. \\[default: its speed]",
+        ),
+    ] = "",
     memory: Memory = None,
     cache: Annotated[
         Path | None,
@@ -275,7 +285,7 @@ def runner(
     Refuses to start where bots cannot be isolated. Ctrl-C or SIGTERM gives all bots back.
     """
     # Beside a server, the token comes on standard input, and the runner ends with its parent.
-    from botdrome.kit.runner import Runner  # imports all games
+    from botdrome.kit.runner import Runner, this_machine  # imports all games
 
     folder = (cache or user_cache_path("botdrome") / "builds").resolve()
     secret = (sys.stdin.read() if beside else token.read_text()).strip()
@@ -285,8 +295,13 @@ def runner(
     check_sandbox()
     configure_logs(Settings())
     isolation = isolation_of(sandbox=True, memory=memory or SANDBOXED.memory)
-    working = Runner(server_at(server), secret, folder, isolation, bots)
-    note(f"runner: {working.about}")
+    if not re.match(CLASS_NAME, class_):
+        raise CommandError(
+            f"--class has at most 64 letters, digits and any of . _ + -, unlike {class_!r}"
+        )
+    machine = this_machine(isolation, class_)
+    working = Runner(server_at(server), secret, folder, isolation, bots, machine)
+    note(f"runner: {machine.about}; speed {machine.speed}, class {machine.runner_class}")
     try:
         asyncio.run(_until_stopped(working.run(), os.getppid() if beside else 0))
     finally:
@@ -326,10 +341,17 @@ def runners(server: OperatorServer = OPERATOR, json: Json = False) -> None:
     if json:
         return print_json(found)
     rows = [
-        (one["name"], str(one["bots"]), one["added"], shown(one["paused"] or one["about"]))
+        (
+            one["name"],
+            str(one["bots"]),
+            one["added"],
+            one["runnerClass"],
+            f"{one['speed']:.2f}" if one["speed"] else "",
+            shown(one["paused"] or one["about"]),
+        )
         for one in found["runners"]
     ]
-    return print_columns([("runner", "bots", "added", "machine"), *rows])
+    return print_columns([("runner", "bots", "added", "class", "speed", "machine"), *rows])
 
 
 @command(ServerProblem)

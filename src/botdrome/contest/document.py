@@ -169,7 +169,7 @@ def _class_problems(document: "ContestDocument") -> Iterator[str]:
             "penalties.no_show: uploaded bots wait for a runner, and must not lose by it; use "
             'no_show = "wait"'
         )
-    for key in ("class_", "uploads"):
+    for key in ("class_", "uploads", "runner_class"):
         if entry.kind != "class" and getattr(entry, key):
             yield f'entry.{key.strip("_")}: this belongs to kind = "class"; leave it out'
 
@@ -278,6 +278,7 @@ KEYS: dict[str, tuple[str, str]] = {
     "entry.kind": ("open, list, password or class", 'kind = "open"'),
     "entry.class": ("the name of a class", 'class = "Robots 2026"'),
     "entry.uploads": ("a whole number of at least 1", "uploads = 20"),
+    "entry.runner_class": ("the class of a runner", 'runner_class = "speed-1.0"'),
     "entry.bots": ("a list of names", 'bots = ["alpha", "beta"]'),
     "entry.password": ("text", 'password = "autumn leaves"'),
     "entry.per_owner": ("a whole number of at least 1", "per_owner = 2"),
@@ -462,6 +463,8 @@ class EntryRules(DocumentPart, frozen=True):
     """the name of a class, if kind is class"""
     uploads: Positive | None = None
     """versions that a participant may upload after the contest was created"""
+    runner_class: str = ""
+    """the class of the runners that play the contest, if kind is class; empty: any"""
     per_owner: Positive | None = None
     """the largest number of bots of one owner"""
     most: Positive | None = None

@@ -34,7 +34,8 @@ from botdrome.offline.build import UNFINISHED, BuildFailed, build
 from botdrome.offline.isolation import Isolation, close_idle
 from botdrome.offline.remote_player import remote_player
 from botdrome.offline.seats import check_bot, prefix_of
-from botdrome.wire.upload import Lease, RunnerNews
+from botdrome.offline.speed import class_of, measured_speed
+from botdrome.wire.upload import Lease, RunnerMachine, RunnerNews
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -91,8 +92,9 @@ class Work:
 
 class Runner:
     def __init__(
-        self, rest: RestServer, token: str, folder: Path, isolation: Isolation, most: int
-    ) -> None:
+        self, rest: RestServer, token: str, folder: Path, isolation: Isolation, most: int,
+        machine: RunnerMachine,
+    ) -> None:  # fmt: skip
         """`folder` keeps builds; `most` is the number of bots that may wait or play."""
         self._rest, self._token, self._folder = rest, token, folder
         self._beats = RestServer(rest.url, BEAT)
@@ -107,7 +109,7 @@ class Runner:
         """By the hash of the lease's credential."""
         self._running = set[Work]()
         """With that of leases that have ended."""
-        self.about = f"{plural(cores, 'core')}; {_limits()}; languages: {', '.join(_languages())}"
+        self.machine = machine
 
     async def run(self) -> None:
         """Work until it is cancelled. Raise ServerProblem if the server refuses the token."""
@@ -141,7 +143,8 @@ class Runner:
 
     async def _beat(self, free: tuple[int, int]) -> RunnerNews:
         checks, bots = free
-        body = {"about": self.about, "held": list(self._work), "checks": checks, "bots": bots}
+        machine = msgspec.to_builtins(self.machine)
+        body = {"machine": machine, "held": list(self._work), "checks": checks, "bots": bots}
         answer = await asyncio.to_thread(self._beats.get, "runner/beats", self._token, body)
         return msgspec.convert(answer, RunnerNews)
 
@@ -245,7 +248,8 @@ class Runner:
         told = [f"{finding.kind}: {finding.text}" for finding in report.findings]
         slowest = f", slowest answer {report.times.slowest * 1000:.0f} ms" if report.times else ""
         counts = f"{plural(report.positions, 'position')}, {plural(MATCHES + 1, 'match', 'es')}"
-        return "\n".join([f"{counts}{slowest}", *told])
+        where = f", on a runner of class {self.machine.runner_class}"
+        return "\n".join([f"{counts}{slowest}{where}", *told])
 
     def _without_folder(self, text: str, lease: Lease) -> str:
         """Leave the folder of this machine out of a text for an author."""
@@ -357,6 +361,14 @@ def end_of(text: str) -> str:
     while len(json.dumps(text)) > KEPT_TEXT:
         text = text[len(text) // 8 + 1 :]
     return text
+
+
+def this_machine(isolation: Isolation, class_name: str) -> RunnerMachine:
+    """Measure this machine. Without a name for its class, that follows from its speed."""
+    cores = plural(len(os.sched_getaffinity(0)), "core")
+    about = f"{cores}; {_limits()}; languages: {', '.join(_languages())}"
+    speed = measured_speed(isolation.limits)
+    return RunnerMachine(about, class_name or class_of(speed), speed)
 
 
 def _limits() -> str:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from botdrome.games.reading import plural
 from botdrome.store.changes import LockUploads, Plan, Run, replaced
 from botdrome.store.entries import AT, Epoch, Note, RefusedUpload
-from botdrome.store.rows import Fetch, kept_row, plain
+from botdrome.store.rows import Fetch, kept_row, key, plain
 
 State = Literal["waiting", "accepted", "rejected", "deleted"]
 DAY = 24 * 3600 * 1000
@@ -79,7 +79,7 @@ GIVEN_UP = f"its check did not end on {MOST_ATTEMPTS} runners"
 _TO_CHECK = """SELECT bot, number FROM uploads WHERE state = 'waiting' AND lease IS NULL
     ORDER BY uploaded LIMIT :most"""
 _TO_PLAY = f"""SELECT bot, number FROM uploads WHERE {_SHOULD_PLAY} AND state = 'accepted'
-    AND bot NOT IN
+    AND NOT (coalesce({_DUE}, '') IN :closed) AND bot NOT IN
     (SELECT bot FROM uploads WHERE lease IS NOT NULL AND state = 'accepted')
     ORDER BY {_DUE} IS NULL, uploaded LIMIT :most"""
 _LEASE = f"""UPDATE uploads SET lease = :lease, runner = :runner, until = :until,
@@ -280,10 +280,12 @@ def add_upload(
 
 
 def beat(
-    runner: str, held: list[str], now: Epoch, until: Epoch, offers: tuple[list[str], list[str]]
-) -> Plan[LeaseChanges]:
+    runner: str, held: list[str], now: Epoch, until: Epoch, offers: tuple[list[str], list[str]],
+    closed: Sequence[str] = (),
+) -> Plan[LeaseChanges]:  # fmt: skip
     """End expired leases and those that the runner no longer holds, renew the others, and give it
-    new ones. `offers` has the hashes of credentials for new leases: to check, and to play.
+    new ones. `offers` has the hashes of credentials for new leases: to check, and to play. The
+    runner gets no bots for contests in `closed`.
     """
     yield LockUploads()
     mine = {"runner": runner, "until": until}
@@ -296,8 +298,10 @@ def beat(
     kept = yield Run(_RENEW, mine | {"held": held})
     rejected = yield Run(_GIVE_UP, {"report": GIVEN_UP})
     given = []
+    others = [key(name) for name in closed]
     for query, credentials in zip((_TO_CHECK, _TO_PLAY), offers, strict=True):
-        found = (yield Run(query, {"most": len(credentials)})) if credentials else ()
+        values = {"closed": others, "most": len(credentials)}
+        found = (yield Run(query, values)) if credentials else ()
         for (bot, number), lease in zip(found, credentials, strict=False):
             which = {"bot": bot, "number": number, "lease": lease}
             given += yield Run(_LEASE, mine | which)

@@ -4,13 +4,16 @@ import zlib
 from collections.abc import Iterator, Mapping
 from io import BytesIO
 from struct import error as struct_error
+from typing import Annotated
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from botdrome.games.reading import plural
 
 LONGEST_PATH = 200
+CLASS_NAME = r"^[\w.+-]{0,64}$"
+"""The name of a class of runners."""
 KIND, REGULAR, FOLDER, EXECUTABLE = 0o170000, 0o100000, 0o040000, 0o111
 """Bits of a file's mode."""
 ENCRYPTED = 1
@@ -46,6 +49,17 @@ class Lease(Struct, frozen=True, rename="camel"):
     limits: UploadLimits
     contest: str = ""
     """It plays in this contest alone; empty: any match."""
+
+
+class RunnerMachine(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What a runner says of its machine."""
+
+    about: Annotated[str, Meta(max_length=1000)] = ""
+    """For the operator."""
+    runner_class: Annotated[str, Meta(pattern=CLASS_NAME)] = ""
+    """The class of its machine: contests may demand one. Empty: it names none."""
+    speed: Annotated[float, Meta(ge=0)] = 0.0
+    """For bots in Python, as `offline/speed.py` measures it; 0: unknown."""
 
 
 class RunnerNews(Struct, frozen=True):

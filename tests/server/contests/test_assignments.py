@@ -174,6 +174,19 @@ async def test_a_match_that_a_runner_leaves_is_played_again_and_the_third_counts
     assert (result.match, result.places) == (matches[2].id, (2, 1))
 
 
+async def test_a_contest_may_demand_a_class_of_runners(course: Course) -> None:
+    await course.assign(entry=ASSIGNMENT["entry"] | {"runner_class": "big"})
+    await course.accepted(await course.author("ada"), "first")
+    await course.accepted(await course.author("other", "Bob"), "first")
+    assert len(await course.leases()) == 2, "any runner has them before the start"
+    course.at(0)
+    await course.until_state("running")
+    assert sorted((await course.runner.beat(0, 9))["ending"]) == sorted(course.runner.held)
+    assert await course.leases() == [], "a runner of another class gets none"
+    course.runner.class_name = "big"
+    assert await course.leases() == [("ada", "first", "cup"), ("other", "first", "cup")]
+
+
 async def test_uploads_that_wait_for_their_check_at_the_deadline_count(course: Course) -> None:
     await course.assign()
     ada = await course.author("ada")

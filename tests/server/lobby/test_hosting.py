@@ -20,7 +20,7 @@ from botdrome.server.lobby import hosting
 from botdrome.server.lobby.clients import bot_owner
 from botdrome.server.lobby.hosting import LEASE
 from botdrome.store.entries import Wanted
-from botdrome.wire.upload import PackedFile, packed
+from botdrome.wire.upload import PackedFile, RunnerMachine, packed
 from tests.kit.hosted import FIRST_FREE, Author
 from tests.patience import until
 from tests.server.clients import bot, client, play_noughts, registered, server
@@ -56,6 +56,7 @@ class TestRunner:
     def __init__(self, house: RunningServer, token: str) -> None:
         self._house, self._token = house, token
         self.held: list[str] = []
+        self.class_name = "fast"
 
     @classmethod
     async def new(
@@ -65,7 +66,8 @@ class TestRunner:
         return cls(house, answer["token"])
 
     async def beat(self, checks: int = 1, bots: int = 1) -> Any:
-        body = {"about": "a test", "held": self.held, "checks": checks, "bots": bots}
+        machine = {"about": "a test", "runnerClass": self.class_name, "speed": 1.5}
+        body = {"machine": machine, "held": self.held, "checks": checks, "bots": bots}
         answer = await ask(self._house, "POST", "runner/beats", self._token, body)
         for lease in answer.get("given", ()):
             self.held.append(hashlib.sha256(lease["credential"].encode()).hexdigest())
@@ -240,7 +242,7 @@ async def test_new_work_ends_the_wait_of_a_runner(
     monkeypatch.setattr(hosting, "PATIENCE", 600.0)
     ada, one = await Author.of_new_bot(house), await TestRunner.new(house)
     waiting = asyncio.ensure_future(one.lease())
-    await until(lambda: house.arena.hosting._about)
+    await until(lambda: house.arena.hosting._machines)
     await ada.push()
     await waiting
 
@@ -295,6 +297,8 @@ async def test_the_operator_adds_lists_and_removes_runners(house: RunningServer)
     credential = await one.accept()
     (line,) = (await ask(house, "GET", "operator/runners", "operator"))["runners"]
     assert (line["name"], line["about"], line["bots"]) == ("one", "a test", 1)
+    assert (line["runnerClass"], line["speed"]) == ("fast", 1.5)
+    assert (await ada.uploads())[0]["runnerClass"] == "fast"
     async with bot(house, login(credential)) as playing:
         gone = await ask(house, "DELETE", "operator/runners", "operator", {"name": "one"})
         assert gone["runners"] == []
@@ -354,7 +358,7 @@ async def test_a_beat_that_waits_ends_no_lease_of_a_later_one(
     await ada.push()
     monkeypatch.setattr(hosting, "PATIENCE", 600.0)
     news: Any = house.arena.hosting._news
-    early = asyncio.ensure_future(house.arena.hosting.beat("one", "", [], 0, 0))
+    early = asyncio.ensure_future(house.arena.hosting.beat("one", RunnerMachine(), [], 0, 0))
     await until(lambda: news._waiters)
     await one.lease()
     await ada.push()

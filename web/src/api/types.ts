@@ -1333,8 +1333,7 @@ export interface RunnerAdded {
 }
 
 export interface RunnerBeat {
-  /** What the runner says of its machine, for the operator. */
-  about: string;
+  machine: RunnerMachine;
   /** The hashes of the credentials of all its leases. Its other leases end. */
   held: string[];
   /** Versions that it can check beside these. */
@@ -1345,6 +1344,12 @@ export interface RunnerBeat {
 
 export interface RunnerDone {
   done: boolean;
+}
+
+export interface RunnerMachine {
+  about: string;
+  runnerClass: string;
+  speed: number;
 }
 
 export interface RunnerNews {
@@ -1359,6 +1364,10 @@ export interface RunnerShown {
   added: string;
   /** What the runner says of its machine; empty: it was not seen since the server started. */
   about: string;
+  /** The class of its machine: contests may demand one. */
+  runnerClass: string;
+  /** Of its machine for bots in Python; 0: unknown. */
+  speed: number;
   /** Versions that it checks or plays. */
   bots: number;
   /** Why it gets no work at present; empty: it does. */
@@ -1496,6 +1505,8 @@ export interface Upload {
   paused: string;
   /** The runner that checks or plays it. */
   runner: string | null;
+  /** The class of that runner's machine; empty: it has not been seen since the server started. */
+  runnerClass: string;
 }
 
 export interface UploadAdded {

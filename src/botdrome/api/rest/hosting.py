@@ -17,7 +17,7 @@ from botdrome.store.entries import BotEntry, hashed
 from botdrome.store.store import keep_archive
 from botdrome.store.uploads import State
 from botdrome.wire.conversation import LONGEST_VERSION
-from botdrome.wire.upload import RunnerNews, UploadLimits, listed
+from botdrome.wire.upload import RunnerMachine, RunnerNews, UploadLimits, listed
 
 endpoint = Endpoints()
 organising = Endpoints("/operator", *LIMITS, json_only=True, private=True, check=seconds_left)
@@ -29,7 +29,7 @@ LEASED = ((401, "There is no credential."), (404, "The lease has ended."))
 MOST_LEASES = 1000
 
 
-class RestUpload(Struct):
+class RestUpload(Struct, rename="camel"):
     number: int
     version: str
     """What the bot names as its version when it logs in; its ratings are by version."""
@@ -45,6 +45,8 @@ class RestUpload(Struct):
     """Why it does not play at present; empty: it does."""
     runner: str | None
     """The runner that checks or plays it."""
+    runner_class: str
+    """The class of that runner's machine; empty: it has not been seen since the server started."""
 
 
 class RestUploads(Struct):
@@ -175,16 +177,19 @@ async def _bot(arena: Arena, request: RestRequest) -> BotEntry:
 
 
 async def _uploads(arena: Arena, bot: BotEntry) -> RestUploads:
-    found = await arena.store.uploads.of_bot(bot.name)
-    return RestUploads(bot.name, [copied(RestUpload, one) for one in found], arena.hosting.limits)
+    hosting, found = arena.hosting, await arena.store.uploads.of_bot(bot.name)
+    shown = [
+        copied(RestUpload, one, runner_class=hosting.machine_of(one.runner).runner_class)
+        for one in found
+    ]
+    return RestUploads(bot.name, shown, hosting.limits)
 
 
 # Runners.
 
 
 class RunnerBeat(Struct, forbid_unknown_fields=True):
-    about: Annotated[str, Meta(max_length=1000)]
-    """What the runner says of its machine, for the operator."""
+    machine: RunnerMachine
     held: list[str]
     """The hashes of the credentials of all its leases. Its other leases end."""
     checks: Annotated[int, Meta(ge=0, le=MOST_LEASES)]
@@ -228,7 +233,7 @@ async def runnerbeat(arena: Arena, request: RestRequest, beat: RunnerBeat) -> Ru
     name = await arena.hosting.runner_of(request.token)
     if name is None:
         raise Problem("that is not the token of a runner", 401, {"www-authenticate": "Bearer"})
-    return await arena.hosting.beat(name, beat.about, beat.held, beat.checks, beat.bots)
+    return await arena.hosting.beat(name, beat.machine, beat.held, beat.checks, beat.bots)
 
 
 @endpoint("GET", "/runner/archive", "The archive of a lease.", *LEASED, private=True)
@@ -273,11 +278,15 @@ class RunnerAdded(Struct):
     """Shown only once."""
 
 
-class RunnerShown(Struct):
+class RunnerShown(Struct, rename="camel"):
     name: str
     added: Moment
     about: str
     """What the runner says of its machine; empty: it was not seen since the server started."""
+    runner_class: str
+    """The class of its machine: contests may demand one."""
+    speed: float
+    """Of its machine for bots in Python; 0: unknown."""
     bots: int
     """Versions that it checks or plays."""
     paused: str

@@ -28,7 +28,7 @@ from botdrome.store.entries import AT, BotEntry, Note, RefusedUpload, UnknownCla
 from botdrome.store.rows import key
 from botdrome.store.store import Store
 from botdrome.store.uploads import HostedLog, Upload, UploadLimit
-from botdrome.wire.upload import Lease, RunnerNews, UploadLimits
+from botdrome.wire.upload import Lease, RunnerMachine, RunnerNews, UploadLimits
 
 LEASE = 10.0
 """Seconds from a beat to the end of the leases."""
@@ -51,6 +51,8 @@ class RunnerLine(Struct, frozen=True):
     added: int
     about: str
     """What the runner says of its machine; empty: it has not been seen since the server started."""
+    runner_class: str
+    speed: float
     bots: int
     """Versions that it checks or plays."""
     paused: str
@@ -64,7 +66,8 @@ class Hosting:
     ) -> None:  # fmt: skip
         self._store, self._registry, self.settings = store, registry, settings
         self.clock = clock
-        self._about: dict[str, str] = {}
+        self._machines: dict[str, RunnerMachine] = {}
+        """Of the runners that this node has seen."""
         self._last_beat: dict[str, object] = {}
         """Of each runner. An earlier one, which may wait here though its client has left, names
         other leases.
@@ -209,12 +212,18 @@ class Hosting:
             RunnerLine(
                 name,
                 note["added"],
-                self._about.get(name, ""),
+                machine.about,
+                machine.runner_class,
+                machine.speed,
                 leases.get(name, 0),
                 self._pause_of(note),
             )
             for name, note in notes.items()
+            for machine in [self.machine_of(name)]
         ]
+
+    def machine_of(self, runner: str | None) -> RunnerMachine:
+        return self._machines.get(runner or "", RunnerMachine())
 
     def _pause_of(self, note: dict[str, Any]) -> str:
         """Return why a runner is paused; empty: it is not."""
@@ -247,12 +256,12 @@ class Hosting:
         )
 
     async def beat(
-        self, runner: str, about: str, held: list[str], checks: int, bots: int
+        self, runner: str, machine: RunnerMachine, held: list[str], checks: int, bots: int
     ) -> RunnerNews:
         """Renew the leases that a runner holds, and give it new ones: at most so many versions to
         check and bots to play. Wait a little if there is nothing new.
         """
-        self._about[runner] = about
+        self._machines[runner] = machine
         if self._pause_of(await self._store.reports.note(RUNNERS, runner) or {}):
             checks = bots = 0
         self._last_beat[runner] = this = object()
@@ -273,7 +282,9 @@ class Hosting:
         hashes = {hashed(one): one for one in credentials}
         offers = list(hashes)[:checks], list(hashes)[checks:]
         until = now + int(LEASE * 1000)
-        beat = await store.journal.enter(partial(uploads.beat, runner, held, now, until, offers))
+        closed = await self._closed_to(runner) if bots else []
+        plan = partial(uploads.beat, runner, held, now, until, offers, closed)
+        beat = await store.journal.enter(plan)
         for bot in beat.ended:
             self._registry.forget(bot)
             self._registry.end_logins(bot)
@@ -286,6 +297,13 @@ class Hosting:
         given = [lease for one in beat.given if (lease := await self._lease(one, hashes))]
         ending = [lease for lease, ends in beat.kept.items() if ends]
         return RunnerNews(given, ending, [lease for lease in held if lease not in beat.kept])
+
+    async def _closed_to(self, runner: str) -> list[str]:
+        """Return the contests that demand another class of runners."""
+        mine = self.machine_of(runner).runner_class
+        running = await ContestReader(self._store).contests(states=("running", "paused"))
+        rules = {name: one.document.entry.runner_class for name, one in running.items()}
+        return [name for name, wanted in rules.items() if wanted not in ("", mine)]
 
     async def _lease(self, one: Upload, hashes: dict[str, str]) -> Lease | None:
         bot, to_check = await self._store.bot(one.bot), one.state == "waiting"
