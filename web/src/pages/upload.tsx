@@ -144,11 +144,13 @@ function FileField({ file, setFile, setWords }: FileProps) {
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();
+    event.stopPropagation(); // the pages take other files for matches
     const items = [...(event.dataTransfer?.items ?? [])];
     choose(event.dataTransfer?.files, items.some((item) => item.webkitGetAsEntry()?.isDirectory));
   };
   const drag = (event: DragEvent) => {
     event.preventDefault();
+    event.stopPropagation();
     setOver(true);
   };
   return (
