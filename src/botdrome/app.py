@@ -216,6 +216,7 @@ async def open_server(
         parts = await _put_together(settings, store, shown, protocols, node)
         parts.server.desk.workers.keeps_warm = keeps_warm
         await node.recover(parts.server.desk, parts.url_bots.invitations)
+        await parts.server.desk.matchmaker.recall(store)
         ports = Ports(settings, parts.server.callers, shared)
         await _open_rooms(parts, ports)
         await _listen(parts, ports)

@@ -198,14 +198,16 @@ class Ladder:
             if self._allowed(player.name) <= now
         ]
         pairs = pairs_now(free, self.knowledge, _any, now, wait, list(self._house))
-        for name in {name for pair in pairs for name in pair} - self._house.keys():
-            self._note(bot_of(name), now)
+        for pair in pairs:
+            self.note(pair, now)
         return pairs
 
-    def _note(self, bot: str, now: float) -> None:
-        if bot not in self._begun:  # forget those whose budget is whole
-            self._begun = {bot: at for bot, at in self._begun.items() if at[-1] > now - HOUR}
-        self._begun.setdefault(bot, deque(maxlen=self._budget)).append(now)
+    def note(self, players: Sequence[str], now: float) -> None:
+        """Count a match that begins for the budgets of its players."""
+        for bot in map(bot_of, {*players} - self._house.keys()):
+            if bot not in self._begun:  # forget those whose budget is whole
+                self._begun = {bot: at for bot, at in self._begun.items() if at[-1] > now - HOUR}
+            self._begun.setdefault(bot, deque(maxlen=self._budget)).append(now)
 
 
 def bot_of(key: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from botdrome.app import RunningServer
+from botdrome.contest.lobby import Wish
 from botdrome.server.lobby import matchmaker
 from botdrome.store.entries import Wanted
 from tests.patience import until
@@ -103,6 +104,27 @@ async def test_a_ladder_has_house_bots_and_a_budget(tmp_path: Path) -> None:
             async with bot(house, named) as bob:  # a challenge is beside the budget
                 await asyncio.gather(play_on(ada, "ada"), play_on(bob, "bob"))
         assert await house.arena.store.count(Wanted()) == 3
+
+
+async def test_a_ladder_goes_on_after_a_restart(tmp_path: Path) -> None:
+    wish = Wish("noughts-and-crosses", ladder=True)
+    async with server(tmp_path, **PATIENT, ladder_per_hour=1) as house:
+        logins = [await registered(house, name) | ON_LADDER for name in ("ada", "bob")]
+        async with bot(house, logins[0] | {"version": "2"}) as ada, bot(house, logins[1]) as bob:
+            await waiting(house, 2)
+            leap(1000)
+            await asyncio.gather(play_on(ada, "ada"), play_on(bob, "bob"))
+        before = house.desk.matchmaker._ladder(wish)
+    async with server(tmp_path, **PATIENT, ladder_per_hour=1) as house:
+        after = house.desk.matchmaker._ladder(wish)
+        for name in ("ada\n2", "bob"):
+            assert after.knowledge.strength(name) == before.knowledge.strength(name) != 0
+            assert after.knowledge.variance(name) == before.knowledge.variance(name)
+        new = await registered(house, "cid") | ON_LADDER
+        async with bot(house, logins[0] | {"version": "2"}), bot(house, new) as cid:
+            await waiting(house, 2)
+            leap(1000)
+            assert "ada" not in await play_on(cid, "cid"), "its budget is spent"
 
 
 @pytest.mark.parametrize(

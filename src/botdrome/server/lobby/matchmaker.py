@@ -4,14 +4,21 @@ games say most about their strengths.
 
 import asyncio
 from collections.abc import Callable
+from time import time
 
 from botdrome.bots.house import HOUSE_RATINGS
-from botdrome.contest.lobby import Lobby, Seeker, Ticket, Wish
+from botdrome.contest.lobby import Lobby, Seeker, Ticket, Wish, in_a_wish
 from botdrome.contest.matchmaking import Knowledge, Ladder, WaitingPlayer, ladder_key, pairs_now
 from botdrome.server import metrics
+from botdrome.server.lobby.clients import BOT
 from botdrome.server.settings import LadderSection, Settings
-from botdrome.store.entries import MatchEntry
+from botdrome.store.entries import MatchEntry, Wanted
+from botdrome.store.store import Store
 
+NOTED, LEARNT = 2000, 500
+"""The last matches from which budgets and strengths are read at the start: at 200 bots, a strength
+costs 2 ms a match.
+"""
 MOST_GAMES = 100
 """The number of wishes for which strengths are followed; clients choose options, so wishes add up.
 """
@@ -114,6 +121,23 @@ class Matchmaker:
             for player, name in enumerate(match.players)
         ]
 
+    async def recall(self, store: Store) -> None:
+        """Take ladders up again from the last matches.
+
+        The store does not say which matches were a ladder's: open ones of registered bots count.
+        """
+        found = await store.matches(Wanted(status="ended", limit=NOTED))
+        ago = self._loop.time() - time()
+        for number, match in reversed([*enumerate(found)]):
+            if match.result and _may_be_of_ladder(match):
+                wish = Wish(match.game, options=in_a_wish(match.options), ladder=True)
+                keys = self.keys(wish, match)
+                self._ladder(wish).note(keys, match.started / 1000 + ago)
+                if number < LEARNT:
+                    first, second = match.result.places
+                    points = (first < second) + (first == second) / 2
+                    self.learn(wish, keys[0], keys[1], points, counted=False)
+
     def learn(self, wish: Wish, one: str, two: str, points: float, counted: bool = True) -> None:
         """Move the strengths by the result of a match that is over.
 
@@ -123,3 +147,16 @@ class Matchmaker:
         if not counted:
             known.pair(one, two)
         known.learn(one, two, points)
+
+
+def _may_be_of_ladder(match: MatchEntry) -> bool:
+    house = HOUSE_RATINGS.get(match.game, {})
+    seats = zip(match.players, match.owners, strict=False)
+    owners = [owner for name, owner in seats if name.removeprefix("house:") not in house]
+    return (
+        len(match.owners) == 2
+        and len(owners) > 0
+        and all(owner.startswith(f"{BOT} ") for owner in owners)
+        and match.pace == "usual"
+        and not (match.contest or match.void)
+    )
