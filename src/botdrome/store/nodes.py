@@ -90,18 +90,29 @@ HOMES = f"SELECT key, node, ({DIGEST}) FROM homes"
 FREE = "DELETE FROM homes WHERE node = $1"
 
 
-class NodeRow(Struct, frozen=True):
-    """The row of a node that is not known to be dead."""
+class Node(Struct, frozen=True):
+    """A node that is not known to be dead."""
 
     name: str
     epoch: int
     machine: str
+    """Nodes with the same value can pass sockets to each other."""
     handover: str
+    """The Unix socket on which it takes sockets; empty: it takes none."""
     version: str
-    messages: int
-    url: str
-    draining: bool
-    load: dict[str, float]
+    url: str = ""
+    """Its own HTTP address, for people."""
+    draining: bool = False
+    """It takes no new matches, because it is about to stop."""
+    load: dict[str, float] = {}
+    """Tables, connections, waiting clients, CPU time.
+
+    `Placement` reads the tables, people the rest.
+    """
+    pipes: str = ""
+    """Where it takes pipes: `HOST:PORT#` and the hash of its certificate, if it has one."""
+    messages: int = 0
+    """The version of its messages to other nodes."""
     beat: int = 0
     """Changes with each beat."""
     age: int = 0
@@ -120,8 +131,10 @@ class CannotJoin(Exception):
 _load = msgspec.json.Decoder(dict[str, float])
 
 
-def node_row(row: Any) -> NodeRow:
-    return NodeRow(**dict(row) | {"load": _load.decode(row["load"])})
+def node_of(row: Any) -> Node:
+    pipes, _, handover = row["handover"].partition(" ")
+    parts = {"load": _load.decode(row["load"]), "pipes": pipes, "handover": handover}
+    return Node(**dict(row) | parts)
 
 
 @asynccontextmanager
@@ -146,7 +159,7 @@ class NodeRows:
         self.secret = ""
         """The same, but it is never sent to other nodes."""
 
-    async def join(self, node: NodeRow, death: float) -> int:
+    async def join(self, node: Node, death: float) -> int:
         """Enter a node, and return its epoch.
 
         `death` is the time after which a node without beats is dead.
@@ -162,16 +175,8 @@ class NodeRows:
             await self._claim_from_single_servers()
             epoch = int(await self._get("SELECT coalesce(max(epoch), 0) + 1 FROM nodes"))
             await self._lock(epoch)
-            values = (
-                node.machine,
-                node.handover,
-                node.version,
-                node.messages,
-                node.url,
-                node.draining,
-                as_json(node.load),
-            )
-            await self._run(JOIN, node.name, epoch, *values)
+            place = node.machine, node.handover, node.version, node.messages, node.url
+            await self._run(JOIN, node.name, epoch, *place, node.draining, as_json(node.load))
             await self._run(CLEAN, FORGET, node.name)
             self.cluster = await self._get(CLUSTER, "cluster", token_hex(8))
             self.secret = await self._get(CLUSTER, "secret", token_hex(32))
@@ -188,21 +193,16 @@ class NodeRows:
             await self._lock(epoch)
             return True
 
-    async def beat(
-        self, name: str, epoch: int, load: dict[str, float]
-    ) -> tuple[list[NodeRow], str]:
+    async def beat(self, name: str, epoch: int, load: dict[str, float]) -> tuple[list[Node], str]:
         """Return all nodes that are not known to be dead, and a digest of the homes.
 
         Raise Fenced if this one is.
         """
         async with self._explained():
-            rows = [
-                node_row(row)
-                for row in await self._connection.fetch(BEAT, name, epoch, as_json(load))
-            ]
+            rows = await self._connection.fetch(BEAT, name, epoch, as_json(load))
             if not rows:
                 raise Fenced(FENCED.format(name, epoch))
-            return rows, str(await self._get(DIGEST))
+            return [node_of(row) for row in rows], str(await self._get(DIGEST))
 
     async def homes(self) -> tuple[dict[str, str], str]:
         """Return all homes by key, and their digest."""
@@ -294,7 +294,7 @@ class NodeRows:
         while (uptime := await self._get(UPTIME)) < death:
             await asyncio.sleep(death - uptime)
 
-    async def _check_messages(self, node: NodeRow) -> None:
+    async def _check_messages(self, node: Node) -> None:
         for other in await self._connection.fetch(SEEN):
             if (
                 other["locked"]

@@ -57,10 +57,10 @@ async def spread_out(nodes: list[RunningServer]) -> None:
     def are_open(one: RunningServer) -> bool:
         assert (
             isinstance(one.node, JoinedNode)
-            and one.node._clients is not None
+            and one.node._forwarder is not None
             and one.node.cluster is not None
         )
-        rooms, cluster = one.node._clients.rooms, one.node.cluster
+        rooms, cluster = one.node._forwarder.rooms, one.node.cluster
         return all(
             (cluster.place(rooms_of(game)).id == cluster.here)
             == rooms[rooms_of(game)].open

@@ -4,7 +4,7 @@ import pytest
 
 from botdrome.server.network.http_request import read_line
 from botdrome.server.nodes.cluster import Key, rooms_of
-from botdrome.server.nodes.joining import Routing
+from botdrome.server.nodes.forwarding import Routing
 
 ROUTING = Routing(
     [

@@ -21,7 +21,7 @@ PLAN = BoatRoomSettings(title="Tea", goal=1)
 
 
 def has_open(one: RunningServer, game: str) -> bool:
-    clients = of(one)._clients
+    clients = of(one)._forwarder
     return clients is not None and clients.rooms[rooms_of(game)].open
 
 

@@ -1,15 +1,14 @@
 """Cluster: this node among the others."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Protocol
-
-from msgspec import Struct
 
 from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Wish
 from botdrome.server.failures import log_failure
+from botdrome.store.nodes import Node as Node
 
 # A node of the cluster, and the parts of the cluster as the rest of the server sees them.
 
@@ -19,33 +18,6 @@ MESSAGES = 6
 """The version of the messages between nodes. Nodes with different versions do not work together."""
 Key = str
 """What has to happen in one place: a group of equal wishes, or the rooms and contests of a game."""
-
-
-class Node(Struct, frozen=True):
-    """A live node."""
-
-    name: str
-    epoch: int
-    machine: str
-    """Nodes with the same value can pass sockets to each other."""
-    handover: str
-    """The Unix socket on which it takes sockets; empty: it takes none."""
-    version: str
-    url: str = ""
-    """Its own HTTP address, for people."""
-    draining: bool = False
-    """It takes no new matches, because it is about to stop."""
-    load: dict[str, float] = {}
-    """Tables, connections, waiting clients, CPU time.
-
-    `Placement` reads the tables, people the rest.
-    """
-    pipes: str = ""
-    """Where it takes pipes: `HOST:PORT#` and the hash of its certificate, if it has one."""
-
-    @property
-    def id(self) -> NodeId:
-        return f"{self.name}.{self.epoch}"
 
 
 class Members(Protocol):
@@ -79,11 +51,11 @@ class Members(Protocol):
         """
 
 
-Choice = Callable[[Key, list[Node]], Node]
+Choice = Callable[[Key, Iterable[Node]], Node]
 """Chooses the home of a key among live nodes."""
 
 
-def choose(key: Key, nodes: list[Node]) -> Node:
+def choose(key: Key, nodes: Iterable[Node]) -> Node:
     """Return the home of a key by rendezvous hashing: when a node leaves, only its own
     keys move.
     """
@@ -92,22 +64,24 @@ def choose(key: Key, nodes: list[Node]) -> Node:
     )
 
 
-def spread(keys: Sequence[Key], nodes: list[Node]) -> dict[Key, Node]:
+def spread(keys: Sequence[Key], nodes: Iterable[Node]) -> dict[Key, Node]:
     """Choose a home for each key so that all nodes have about as many: hashing alone spreads few
     keys unevenly.
     """
     homes: dict[Key, Node] = {}
+    all_nodes = able(nodes)
     left: list[Node] = []
     for key in keys:
-        left = left or able(nodes)
+        left = left or all_nodes
         homes[key] = choose(key, left)
         left = [node for node in left if node is not homes[key]]
     return homes
 
 
-def able(nodes: list[Node]) -> list[Node]:
+def able(nodes: Iterable[Node]) -> list[Node]:
     """The nodes that take matches; if none does, all."""
-    return [node for node in nodes if not node.draining] or nodes
+    found = list(nodes)
+    return [node for node in found if not node.draining] or found
 
 
 RETRY = 1.0
@@ -155,8 +129,7 @@ class Cluster:
     @property
     def drained(self) -> bool:
         """Whether this node is drained and another one takes its place."""
-        members = self.members
-        return members.here.draining and not all(node.draining for node in members.nodes.values())
+        return self.members.leaving
 
     def key_of(self, wish: Wish) -> Key:
         """Return the group of a wish.
@@ -173,11 +146,11 @@ class Cluster:
         """
         if key in PLACES:
             return self.members.room_home(key)
-        return choose(key, list(self.members.nodes.values())).id
+        return choose(key, self.members.nodes.values()).id
 
-    def place(self, key: Key, nodes: list[Node] | None = None) -> Node:
+    def place(self, key: Key, nodes: Iterable[Node] | None = None) -> Node:
         """Return the node that should be the home of one of the places."""
-        return spread(PLACES, nodes or list(self.members.nodes.values()))[key]
+        return spread(PLACES, nodes or self.members.nodes.values())[key]
 
     def with_home(self, key: Key, act: Callable[[NodeId], object], anew: bool = False) -> None:
         """Call with the home of a place: now, or once it is claimed, or `anew`, once it is read

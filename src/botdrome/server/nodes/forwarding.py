@@ -5,15 +5,18 @@ gets a connection and is not the home any more places it again.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import cast
+from urllib.parse import unquote_to_bytes
 
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.nodes.cluster import Cluster, Key, NodeId, rooms_of
 from botdrome.server.nodes.moving import PORT, WAITS, FrontConnection, Mover, header_of
 from botdrome.server.nodes.pipes import Header
-from botdrome.server.nodes.rooms import RoomsHere
+from botdrome.server.nodes.rooms import Rooms, RoomsHere
 from botdrome.server.session import Transfer
 
 
@@ -44,13 +47,83 @@ class Unplaced(asyncio.Protocol):
         self.data_received = front.data_received  # type: ignore[method-assign]
 
 
+class Routing:
+    """Which node answers an HTTP request, by its target."""
+
+    def __init__(self, targets: Iterable[tuple[str, str]]) -> None:
+        """`targets` are beginnings of targets, with the game in whose rooms they are answered."""
+        self._games = [(target.encode(), rooms_of(game)) for target, game in targets]
+
+    def key_of(self, target: bytes) -> Key | None:
+        """Return what a request needs; None: any node answers it."""
+        # The path as the application reads it; the query may follow.
+        path = unquote_to_bytes(target) if b"%" in target else target
+        return next((key for beginning, key in self._games if path.startswith(beginning)), None)
+
+
+SETTLE, LOOK = 0.5, 0.01
+"""Seconds for what happened in rooms to be stored, in which this node does not beat, and between
+two looks at them.
+"""
+
+
 class Forwarder:
-    def __init__(self, cluster: Cluster, rooms: Mapping[Key, RoomsHere], mover: Mover) -> None:
-        self._cluster, self._rooms, self._mover = cluster, rooms, mover
+    def __init__(
+        self,
+        desk: Desk,
+        cluster: Cluster,
+        rooms: Mapping[str, Rooms],
+        targets: Iterable[tuple[str, str]],
+        mover: Mover,
+    ) -> None:
+        """`rooms` are those of each game, and `targets` as in `Routing`."""
+        self.rooms = {
+            rooms_of(game): RoomsHere(cluster, rooms_of(game), one, desk.tasks.start)
+            for game, one in rooms.items()
+        }
+        cluster.rooms = self.rooms
+        self._cluster, self._mover, self._store = cluster, mover, desk.store
         mover.make_port, mover.place = self._make, self._place
         self.ports: dict[str, MakeProtocol] = {}
         """The protocols of the ports, by their names, for connections that come from other nodes.
         """
+        self._key_of = Routing(targets).key_of
+        self.forwarding = Forwarding(self._leaves, self._forward)
+        """Which connections of the HTTP port go to another node."""
+        self._settling: asyncio.Task[None] | None = None
+        """Goes on from beat to beat, as a busy store may take longer than one of them."""
+        cluster.members.on_change.append(self._look)
+
+    def stop(self) -> None:
+        """The server stops: give no rooms away any more."""
+        for one in self.rooms.values():
+            one.stop()
+
+    # Rooms that are given up.
+
+    async def settle(self) -> bool:
+        """Wait until what happened in the rooms is stored, but not for long.
+
+        Return whether it is.
+        """
+        settling = self._settling or asyncio.ensure_future(self._all_stored())
+        done, _ = await asyncio.wait([settling], timeout=SETTLE)
+        self._settling = None if done else settling
+        if done:
+            settling.result()
+        return bool(done)
+
+    async def _all_stored(self) -> None:
+        while not all(one.settled for one in self.rooms.values()):
+            await asyncio.sleep(LOOK)
+        await self._store.probe()  # all changes that were made before it are on disk
+
+    def _look(self) -> None:
+        if not self._cluster.drained and self._settling is not None:
+            self._settling.cancel()
+            self._settling = None
+
+    # Connections.
 
     def routed(self, make: MakeProtocol, port: str, game: str) -> MakeProtocol:
         """Return the protocol factory of a port whose clients meet in the rooms of a game; empty:
@@ -60,12 +133,21 @@ class Forwarder:
         return self._for(port, rooms_of(game)) if game else make
 
     def _for(self, port: str, key: Key, sent_here: bool = False) -> MakeProtocol:
-        rooms, make = self._rooms[key], self.ports[port]
+        rooms, make = self.rooms[key], self.ports[port]
         return lambda: make() if rooms.open else Unplaced(self, port, key, sent_here)
 
     def _make(self, header: Header) -> MakeProtocol:
         transfer = header.transfer
         return partial(PassedOn, self._for(transfer.target, transfer.key, True), header.rest)
+
+    def _leaves(self, target: bytes) -> bool:
+        key = self._key_of(target)
+        return key is not None and not self.rooms[key].open
+
+    def _forward(self, transport: asyncio.Transport, seen: bytes, target: bytes) -> None:
+        key = self._key_of(target)
+        assert key is not None
+        self.forward(transport, seen, "http", key)
 
     def forward(
         self,
@@ -92,7 +174,7 @@ class Forwarder:
         if front.transport is None:
             return
         if home == self._cluster.here:
-            rooms = self._rooms[front.header.transfer.key]
+            rooms = self.rooms[front.header.transfer.key]
             rooms.when_open(partial(self._stay, front), partial(self._place, front))
         else:
             front.to = home

@@ -1,12 +1,11 @@
 """JoinedNode: a server as a node of a cluster, from joining to leaving."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from time import monotonic, process_time, time
 from typing import TypeVar
-from urllib.parse import unquote_to_bytes
 
 import structlog
 
@@ -20,11 +19,11 @@ from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.nodes import membership
 from botdrome.server.nodes.asking import Asking, NodeAsking
-from botdrome.server.nodes.cluster import Cluster, Key, Node, NodeId, rooms_of
+from botdrome.server.nodes.cluster import Cluster, Node, NodeId, rooms_of
 from botdrome.server.nodes.forwarding import Forwarder
 from botdrome.server.nodes.links import Links, NatsRefused, NatsUnavailable
 from botdrome.server.nodes.moving import Arrival, MakeArrival, Mover
-from botdrome.server.nodes.rooms import Rooms, RoomsHere
+from botdrome.server.nodes.rooms import Rooms
 from botdrome.server.nodes.shared_bots import SharedRegistry, SharedTunnels
 from botdrome.server.nodes.shared_desk import SharedDesk
 from botdrome.server.nodes.shared_tables import SharedTables
@@ -37,100 +36,6 @@ from botdrome.server.tables.kept_table import KeptTable
 from botdrome.store.entries import StoreUnavailable
 from botdrome.store.nodes import CannotJoin
 from botdrome.store.store import Store
-
-# Routing: which node answers an HTTP request, by its target.
-
-
-class Routing:
-    def __init__(self, targets: Iterable[tuple[str, str]]) -> None:
-        """`targets` are beginnings of targets, with the game in whose rooms they are answered."""
-        self._games = [(target.encode(), rooms_of(game)) for target, game in targets]
-        self._routed = tuple(target for target, _ in self._games)
-
-    def key_of(self, target: bytes) -> Key | None:
-        """Return what a request needs; None: any node answers it."""
-        path = _path(target)
-        if not path.startswith(self._routed):
-            return None
-        return next(key for beginning, key in self._games if path.startswith(beginning))
-
-
-def _path(target: bytes) -> bytes:
-    """Return the path as the application reads it; the query may follow."""
-    return unquote_to_bytes(target) if b"%" in target else target
-
-
-# NodeClients: brings clients of this node to other nodes, and those of other nodes here.
-
-SETTLE, LOOK = 0.5, 0.01
-"""Seconds for what happened in rooms to be stored, in which this node does not beat, and between
-two looks at them.
-"""
-
-
-class NodeClients:
-    def __init__(
-        self,
-        desk: Desk,
-        cluster: Cluster,
-        mover: Mover,
-        rooms: Mapping[str, Rooms],
-        targets: Iterable[tuple[str, str]],
-    ) -> None:
-        """`rooms` are those of each game, and `targets` as in `Routing`."""
-        places = {rooms_of(game): one for game, one in rooms.items()}
-        self.rooms = {
-            key: RoomsHere(cluster, key, one, desk.tasks.start) for key, one in places.items()
-        }
-        cluster.rooms = self.rooms
-        self.forwarder = Forwarder(cluster, self.rooms, mover)
-        self._routing = Routing(targets)
-        self._store, self._members = desk.store, cluster.members
-        self._settling: asyncio.Task[None] | None = None
-        """Goes on from beat to beat, as a busy store may take longer than one of them."""
-        cluster.members.on_change.append(self._look)
-
-    def forwarding(self, port: str) -> Forwarding:
-        """Which connections of an HTTP port go to another node."""
-
-        def forward(transport: asyncio.Transport, seen: bytes, target: bytes) -> None:
-            key = self._routing.key_of(target)
-            assert key is not None
-            self.forwarder.forward(transport, seen, port, key)
-
-        return Forwarding(self._leaves, forward)
-
-    def _leaves(self, target: bytes) -> bool:
-        key = self._routing.key_of(target)
-        return key is not None and not self.rooms[key].open
-
-    async def settle(self) -> bool:
-        """Wait until what happened in the rooms is stored, but not for long.
-
-        Return whether it is.
-        """
-        settling = self._settling or asyncio.ensure_future(self._all_stored())
-        done, _ = await asyncio.wait([settling], timeout=SETTLE)
-        self._settling = None if done else settling
-        if done:
-            settling.result()
-        return bool(done)
-
-    async def _all_stored(self) -> None:
-        while not all(one.settled for one in self.rooms.values()):
-            await asyncio.sleep(LOOK)
-        await self._store.probe()  # all changes that were made before it are on disk
-
-    def _look(self) -> None:
-        if not self._members.leaving and self._settling is not None:
-            self._settling.cancel()
-            self._settling = None
-
-    def stop(self) -> None:
-        """The server stops: give no rooms away any more."""
-        for one in self.rooms.values():
-            one.stop()
-
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -227,7 +132,7 @@ class JoinedNode:
     def __init__(self, members: membership.Membership, links: Links) -> None:
         self.members, self.links, self.mover = members, links, Mover(members, members.secret)
         self._takeover: Takeover | None = None
-        self._clients: NodeClients | None = None
+        self._forwarder: Forwarder | None = None
         self._release: Release | None = None
         self._until = 0.0
         """The end of the time that matches get, in seconds of the loop."""
@@ -305,9 +210,10 @@ class JoinedNode:
         """
         self.cluster.room_games |= {one.game for one in served if one.game}
         targets = [(target, one.game) for one in served for target in one.targets]
-        clients = self._clients = NodeClients(self._desk, self.cluster, self.mover, rooms, targets)
-        self.members.settle = clients.settle
-        ports.route, self.forwarding = clients.forwarder.routed, clients.forwarding("http")
+        found = self._forwarder = Forwarder(self._desk, self.cluster, rooms, targets, self.mover)
+        self.members.settle, ports.route, self.forwarding = (
+            found.settle, found.routed, found.forwarding,
+        )  # fmt: skip
 
     async def recover(self, desk: Desk, invitations: Invitations) -> None:
         """Store the inputs of all matches from now on, and take over those of dead nodes."""
@@ -341,8 +247,8 @@ class JoinedNode:
     async def drain(self) -> None:
         """Take no new matches, and give up the rooms."""
         self._until = asyncio.get_running_loop().time() + self._desk.settings.drain
-        if self._clients is not None:
-            self._clients.stop()
+        if self._forwarder is not None:
+            self._forwarder.stop()
         with suppress(StoreUnavailable, TimeoutError):  # the others notice when it leaves
             async with asyncio.timeout(ANNOUNCING):
                 await self.members.announce(self.members.here.url, draining=True)

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from time import time
+from typing import Any
 
 import structlog
 from msgspec import Struct
@@ -22,7 +23,7 @@ from botdrome.server.failures import log_failure
 from botdrome.server.nodes.cluster import MESSAGES, Choice, Key, Node, NodeId, choose
 from botdrome.server.settings import ClusterSection
 from botdrome.store.entries import Fenced, MatchEntry, StoreUnavailable
-from botdrome.store.nodes import NodeRow, NodeRows
+from botdrome.store.nodes import NodeRows
 from botdrome.store.rows import key as home_key
 from botdrome.store.store import Store
 from botdrome.version import __version__
@@ -94,9 +95,7 @@ class Membership:
 
     async def claim(self, key: Key, choice: Choice | None = None) -> NodeId:
         while True:
-            home = await self._rows.claim(
-                key, (choice or choose)(key, list(self.nodes.values())).id
-            )
+            home = await self._rows.claim(key, (choice or choose)(key, self.nodes.values()).id)
             if home is None or home not in self.nodes:
                 await self._beat()  # one has died or joined since the last beat
             if home is not None and home in self.nodes:
@@ -171,15 +170,15 @@ class Membership:
                 log.warning(
                     "a node is dead",
                     node=row.id,
-                    why=f"it beats no more, and its lock is {_held(row)}",
+                    why=f"it beats no more, and its lock is {'held' if row.locked else 'gone'}",
                 )
         self._pulses = {
             row.id: self._pulses[row.id] for row in rows if row.id in self._pulses.keys() - dead
         }
-        await self._learn({row.id: _node(row) for row in rows if row.id not in dead}, digest)
+        await self._learn({row.id: row for row in rows if row.id not in dead}, digest)
         self._watch_next()
 
-    def _is_dead(self, row: NodeRow, now: float, passed: float) -> bool:
+    def _is_dead(self, row: Node, now: float, passed: float) -> bool:
         pulse = self._pulses.get(row.id)
         if pulse is None or pulse.beat != row.beat:
             still = min(row.age / 1000, self._times.beat)
@@ -261,7 +260,7 @@ class Membership:
 
     async def _sweep(self, of_single_servers: bool = False) -> bool:
         """Take over the orphans whose home is here. Return whether there are others."""
-        orphans, nodes = await self._store.orphans(of_single_servers), list(self.nodes.values())
+        orphans, nodes = await self._store.orphans(of_single_servers), self.nodes.values()
         mine = [match for match in orphans if choose(match, nodes).id == self.here.id]
         self._unsure.update(mine)
         if unsure := list(self._unsure):
@@ -287,14 +286,14 @@ async def join(store: Store, settings: ClusterSection) -> Membership:
     """
     rows = NodeRows(store.source)
     name = settings.name or f"{socket.gethostname()}-{secrets.token_hex(2)}"
-    row = NodeRow(name, 0, machine_name(), "", __version__, MESSAGES, "", True, {})
+    here = Node(name, 0, machine_name(), "", __version__, draining=True, messages=MESSAGES)
     try:
-        epoch = await rows.join(row, settings.death)
+        epoch = await rows.join(here, settings.death)
     except BaseException:
         rows.close()
         raise
     store.write_as(name, epoch)
-    return Membership(store, rows, replace(_node(row), epoch=epoch), settings)
+    return Membership(store, rows, replace(here, epoch=epoch), settings)
 
 
 async def _has_no_rooms() -> bool:
@@ -318,16 +317,7 @@ def machine_name() -> str:
         return socket.gethostname()
 
 
-def _node(row: NodeRow) -> Node:
-    pipes, _, handover = row.handover.partition(" ")
-    place = row.machine, handover, row.version, row.url
-    return Node(row.name, row.epoch, *place, row.draining, row.load, pipes)
-
-
 def _places(nodes: dict[NodeId, Node]) -> list[Node]:
-    """The nodes without their load, which changes with each beat."""
-    return [replace(nodes[one], load={}) for one in sorted(nodes)]
-
-
-def _held(row: NodeRow) -> str:
-    return "held" if row.locked else "gone"
+    """The nodes without what changes with each beat."""
+    beat: dict[str, Any] = {"load": {}, "beat": 0, "age": 0, "locked": False}
+    return [replace(nodes[one], **beat) for one in sorted(nodes)]

@@ -94,7 +94,7 @@ class Placement:
             nodes,
             {one: known[one] + weight * (told[one] - known[one]) for one in told},
         )
-        self._able, self._groups = {node.id: node for node in able(list(nodes.values()))}, {}
+        self._able, self._groups = {node.id: node for node in able(nodes.values())}, {}
         for node in self._able.values():
             if node.handover and node.version == self._members.here.version:
                 self._groups.setdefault(node.machine, set()).add(node.id)
@@ -282,7 +282,7 @@ class SharedDesk(OtherNodes):
 
     def _leave(self, client: Session, seeker: Seeker, key: Key) -> bool:
         """Move a client of a drained node, at best with its socket."""
-        nodes = able(list(self._cluster.members.nodes.values()))
+        nodes = able(self._cluster.members.nodes.values())
         near = [node for node in nodes if self._mover.can_hand_over(client, node.id)]
         return self._go(client, seeker, choose(key, near or nodes).id)
 
@@ -329,7 +329,7 @@ class SharedDesk(OtherNodes):
                     self._loop.call_later(self._first.wait, self._offer, client, seeker)
             elif any(
                 self._mover.can_hand_over(client, node.id)
-                for node in able(list(self._cluster.members.nodes.values()))
+                for node in able(self._cluster.members.nodes.values())
             ):
                 self._leave(client, seeker, self._cluster.key_of(seeker.wish))
 

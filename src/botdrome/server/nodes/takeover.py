@@ -368,7 +368,7 @@ class Release:
     def _target(self, table: KeptTable) -> NodeId:
         """Return a node of this machine, which can have the sockets; else any other one."""
         members = self._cluster.members
-        nodes = able(list(members.nodes.values()))
+        nodes = able(members.nodes.values())
         nodes = [node for node in nodes if node.id not in self._silent] or nodes
         near = [node for node in nodes if node.machine == members.here.machine]
         return choose(table.entry.id, near or nodes).id
