@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.cli.serve import RunnerBeside
+from botdrome.cli.serve import RunnerBeside, closed_folder
 from botdrome.client.kept_tokens import kept_bots
 from tests.cli.commands import run_beside
 from tests.kit.hosted import FIRST_FREE, GAME, running
@@ -151,6 +151,23 @@ async def test_the_runner_beside_a_server_gets_a_token_and_no_secrets(
         assert b"PATH=" in variables and b"OPERATOR" not in variables
         await asyncio.to_thread(runner.stop)
         assert runner.process.returncode == 0
+
+
+async def test_the_runner_beside_a_server_of_root_names_the_folder_that_it_may_not_enter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "closed").mkdir(mode=0o700)
+    python = tmp_path / "closed" / "python"
+    runner = RunnerBeside()
+    async with server(tmp_path, **HOSTING) as house:
+        monkeypatch.setattr(os, "geteuid", lambda: 0)
+        monkeypatch.setattr(sys, "executable", str(python))
+        runner.start(house)
+        assert runner._starting is not None
+        await runner._starting
+    assert runner.process is None
+    words = " ".join(capsys.readouterr().err.split())
+    assert f"it is the user 65534, which may not enter {closed_folder(python)}." in words
 
 
 async def test_the_runner_beside_a_server_removes_the_folder_that_was_made_for_it(

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -143,6 +144,18 @@ class RunnerBeside:
         words += ["--server", server.own_url, "--token", "-"]
         user: dict[str, Any] = {}
         if not os.geteuid():
+            if closed := closed_folder(Path(sys.executable), Path(__file__)):
+                complain(
+                    f"the runner cannot start: beside a server of root it is the user {NOBODY}, "
+                    f"which may not enter {closed}. Install Botdrome where all users can read it, "
+                    "or start `botdrome runner` as another user"
+                )
+                return
+            say(
+                f"the runner is the user {NOBODY}: it reads what all users may read",
+                "dim",
+                error=True,
+            )
             self._folder = Path(mkdtemp(prefix="botdrome-runner-"))
             os.chown(self._folder, NOBODY, NOBODY)
             words += ["--cache", str(self._folder)]
@@ -169,6 +182,13 @@ class RunnerBeside:
                 self.process.wait()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def closed_folder(*files: Path) -> Path | None:
+    """Return the first folder on the way to these files that not every user may enter."""
+    ways = (way for file in files for way in (file.absolute(), file.resolve()))
+    folders = (folder for way in ways for folder in reversed(way.parents))
+    return next((one for one in folders if not one.stat().st_mode & stat.S_IXOTH), None)
 
 
 def _passed() -> dict[str, str]:
