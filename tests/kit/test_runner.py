@@ -17,9 +17,11 @@ import pytest
 from botdrome.client.guard import descendants
 from botdrome.client.join import Join, Unwelcome
 from botdrome.client.rest import RestServer, ServerProblem
+from botdrome.contest.lobby import Wish
 from botdrome.kit import runner as runners
 from botdrome.server.lobby.hosting import LEASE
 from botdrome.store.entries import Wanted
+from botdrome.wire.upload import PackedFile, packed
 from tests.kit import hosted
 from tests.kit.hosted import FIRST_FREE, HOSTING, Author, play_against, running, sandboxes
 from tests.offline.test_sandbox import bwrap  # noqa: F401
@@ -91,6 +93,32 @@ async def test_a_rejected_version_leaves_the_earlier_one_at_play(tmp_path: Path)
         await play_against(house)
         (match,) = await house.arena.store.matches(Wanted(status="ended"))
         assert dict(zip(match.players, match.versions, strict=True))["ada"] == "good"
+
+
+async def test_options_of_a_project_choose_its_ladder(tmp_path: Path) -> None:
+    first_free = """
+def bot(view):
+    board = view["board"]
+    assert len(board) == view["size"] == 7
+    return next({"x": x, "y": y} for y in range(7) for x in range(7) if board[y][x] == ".")
+"""
+    async with server(tmp_path, hosting_uploads="everybody") as house, running(house, tmp_path):
+        _, token = await house.arena.register("gomoku", "ada", "")
+        ada = Author(house, "ada", token)
+
+        async def push(options: str) -> None:
+            toml = f'command = "bot.py"\noptions = {options}'.encode()
+            files = {"bot.py": PackedFile(first_free.encode()), "bot.toml": PackedFile(toml)}
+            await ada.ask("POST", content=packed(files))
+
+        await push("{ size = 7, win_length = 9 }")
+        report = (await ada.until(state="rejected"))["report"]
+        assert report.startswith("the options of bot.toml: ")
+        await push("{ size = 7, win_length = 4 }")
+        report = (await ada.until(state="accepted"))["report"]
+        assert report.endswith('plays with {"size": 7, "win_length": 4}')
+        wish = Wish("gomoku", options='{"size":7,"win_length":4}', ladder=True)
+        await until(lambda: [one.wish for one in house.desk.seekers(9)] == [wish])
 
 
 FAILS_AGAINST_BOB = f"""{FIRST_FREE}

@@ -167,6 +167,7 @@ def test_a_project_of_a_link_to_itself_has_an_end(ada: Path) -> None:
         ('command = "view: "', "line 1: command: FILE.py[:NAME], policy:FILE.py, or a program"),
         ('command = "x.py"\nname = ""', "line 2: name: 1 to 64 characters, not ''; for example"),
         (f'command = "x.py"\nname = "{65 * "x"}"', "line 2: name: 1 to 64 characters, not 'xxx"),
+        ('command = "x.py"\noptions = 3', "line 2: options: a table with options of the game, not"),
         ('command = "/x/bot.py"', "line 1: command: the file of a bot in Python is in the folder"),
         ('command = "policy:../x.py"', "line 1: command: the file of a bot in Python is in the f"),
         ('command = "x.py"\nbuild = [', "line 2: this is not TOML: "),

@@ -38,6 +38,7 @@ from botdrome.kit.rerun import seconds_for
 from botdrome.match.questions import answer_text
 from botdrome.match.record import BadRecord
 from botdrome.offline.isolation import Isolation
+from botdrome.offline.project import project_options
 from botdrome.offline.seats import check_bot
 
 MOST_FILES = 5
@@ -166,7 +167,7 @@ def check_command(
     if position:
         return _one_position(bot, load_match(position), isolation)
     row = game_called(_game(game, {source.game.name for source in sources}))
-    options = read_options(option)
+    options = read_options(option) or project_options(bot)
     with_options(row.game, options).start(max(2, row.game.players[0]), Chance(seed))
     plan = CheckPlan(bot, row.name, options, positions, matches, seed, isolation)
     check_bot(bot, plan.game, isolation)

@@ -65,7 +65,7 @@ from botdrome.match.record import BadRecord
 from botdrome.offline.bot import parts_of
 from botdrome.offline.entrants import bot_version
 from botdrome.offline.isolation import Isolation, files_of_entrant
-from botdrome.offline.project import PROGRAM, project_name
+from botdrome.offline.project import PROGRAM, project_name, project_options
 from botdrome.offline.remote_player import remote_player
 from botdrome.offline.seats import check_bot, is_python
 
@@ -124,7 +124,8 @@ def join(
     or 130 after Ctrl-C.
     """
     given, bot = game_and_bot(words)
-    rest, name, options = server_at(server), name or bot_name(bot), read_options(option)
+    rest, name = server_at(server), name or bot_name(bot)
+    options = read_options(option) or ({} if contest else project_options(bot))
     isolation = isolation_of(sandbox=sandbox, memory=memory)
     if sandbox:
         _check_tokens_are_hidden(bot)

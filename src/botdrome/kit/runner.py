@@ -28,10 +28,14 @@ from botdrome.client.guard import delegated
 from botdrome.client.join import Join, JoinWish, KeepsFailing, RemotePlayer, Unwelcome
 from botdrome.client.program import CannotStart
 from botdrome.client.rest import RestServer, ServerProblem
+from botdrome.games.chance import Chance
+from botdrome.games.game import BadOption
+from botdrome.games.options import with_options
 from botdrome.games.reading import plural
 from botdrome.kit.check import Checker, CheckPlan, Kind
 from botdrome.offline.build import UNFINISHED, BuildFailed, build
 from botdrome.offline.isolation import Isolation, close_idle
+from botdrome.offline.project import project_options
 from botdrome.offline.remote_player import remote_player
 from botdrome.offline.seats import check_bot, prefix_of
 from botdrome.offline.speed import class_of, measured_speed
@@ -228,7 +232,9 @@ class Runner:
         if prefix_of(entrant) == "cmd":
             raise BuildFailed("a hosted bot reads views: its command begins with view:, not cmd:")
         check_bot(entrant, game, self._isolation)
-        checker = Checker(CheckPlan(entrant, game, {}, POSITIONS, MATCHES, 1, self._isolation))
+        options = _ladder_options(entrant, game)
+        plan = CheckPlan(entrant, game, options, POSITIONS, MATCHES, 1, self._isolation)
+        checker = Checker(plan)
         report = checker.report
         steps: list[Callable[[], Any]] = [
             *(partial(next, parts, None) for parts in [checker.positions()] * POSITIONS),
@@ -249,7 +255,8 @@ class Runner:
         slowest = f", slowest answer {report.times.slowest * 1000:.0f} ms" if report.times else ""
         counts = f"{plural(report.positions, 'position')}, {plural(MATCHES + 1, 'match', 'es')}"
         where = f", on a runner of class {self.machine.runner_class}"
-        return "\n".join([f"{counts}{slowest}{where}", *told])
+        ladder = f", plays with {json.dumps(options)}" if options else ""
+        return "\n".join([f"{counts}{slowest}{where}{ladder}", *told])
 
     def _without_folder(self, text: str, lease: Lease) -> str:
         """Leave the folder of this machine out of a text for an author."""
@@ -275,6 +282,7 @@ class Runner:
             entrant = await self._retried(lease, self._built)
             wish = JoinWish(
                 lease.game, lease.bot, lease.credential, lease.contest or None,
+                options={} if lease.contest else project_options(entrant),
                 version=lease.version, ladder=not lease.contest,
             )  # fmt: skip
             bot = work.bot = HostedBot(self, lease, entrant)
@@ -311,7 +319,8 @@ class Runner:
 
     def player(self, entrant: str, lease: Lease) -> RemotePlayer:
         row = CATALOGUE[lease.game]
-        return remote_player(entrant, row, lease.bot, {}, self._isolation, self._thinking)
+        options = {} if lease.contest else project_options(entrant)
+        return remote_player(entrant, row, lease.bot, options, self._isolation, self._thinking)
 
     async def send_log(self, lease: Lease, player: RemotePlayer) -> None:
         fault, written = (self._without_folder(text, lease) for text in (player.fault, player.log))
@@ -354,6 +363,16 @@ class HostedBot:
         # A process that plays the next match then is not idle, and stays.
         loop.call_later(IDLE, loop.run_in_executor, None, close_idle, self.entrant)
         await self._runner.send_log(self._lease, player)
+
+
+def _ladder_options(entrant: str, game: str) -> dict[str, Any]:
+    """Return the options of a project. Raise BuildFailed if a ladder cannot have them."""
+    options = project_options(entrant)
+    try:
+        with_options(CATALOGUE[game].game, options).start(2, Chance(1))
+    except BadOption as problem:
+        raise BuildFailed(f"the options of bot.toml: {problem}") from None
+    return options
 
 
 def end_of(text: str) -> str:

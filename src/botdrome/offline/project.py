@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
@@ -24,6 +24,7 @@ KEYS: dict[str, tuple[str, str]] = {
     "language": ("text", 'language = "rust"'),
     "build": ("a command", 'build = "cargo build --release"'),
     "name": ("1 to 64 characters", 'name = "ada"'),
+    "options": ("a table with options of the game", "options = { size = 19 }"),
 }
 """What each key takes, and a correct example."""
 PROGRAM = re.compile("(cmd|view|pbrain):")
@@ -41,6 +42,8 @@ class BotProject(Struct, frozen=True, forbid_unknown_fields=True):
     language: str = ""
     build: str = ""
     name: Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] = ""
+    options: dict[str, Any] = {}
+    """Of the game, in `join` and where it is hosted."""
 
 
 def project_at(entrant: str) -> BotProject | None:
@@ -98,3 +101,9 @@ def project_name(entrant: str) -> str:
     """Return the name of a project's bot; empty: the bot is no project."""
     project = project_at(entrant)
     return (project.name or Path(entrant).resolve().name) if project else ""
+
+
+def project_options(entrant: str) -> dict[str, Any]:
+    """Return the options of the game with which the bot of a project plays on a server."""
+    project = project_at(entrant)
+    return project.options if project else {}
