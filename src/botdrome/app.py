@@ -337,14 +337,19 @@ def _http_port(parts: Parts) -> MakeProtocol:
     """The HTTP port: the API, and all protocols over HTTP and WebSockets."""
     server, served, url_bots = parts.server, [one for _, one in parts.served], parts.url_bots
     api = parts.api
+    sockets = [
+        (one.sockets, one.receive_socket)
+        for one in served
+        if one.receive_socket is not ServedProtocol.receive_socket
+    ]
 
     def open_websocket(target: str, headers: RequestHeaders) -> MakeSession | SocketOptions | bytes:
         if (found := api.receive_socket(target, headers)) is not None:
             return found
         if target == "/connect":
             return partial(receive_tunnel, server.desk, server.callers.tunnels, url_bots.arrived)
-        for one in served:
-            if target.startswith(one.sockets) and (session := one.receive_socket(target)):
+        for beginnings, receive in sockets:
+            if target.startswith(beginnings) and (session := receive(target)):
                 return session
         return NO_SOCKET
 

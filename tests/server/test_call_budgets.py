@@ -40,8 +40,8 @@ BUDGETS = {
     "a Bomberman action": 46,
     "a Battlecube tick of two bots": 130,
     "a Bumblebots beat": 56,
-    "a login with pairing": 218,
-    "the end of a match": 125,
+    "a login with pairing": 215,
+    "the end of a match": 122,
     "an idle second": 2,
 }
 """Calls of functions of the package in the server's event loop, on Python 3.11; for the idle second,

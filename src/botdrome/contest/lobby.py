@@ -337,8 +337,9 @@ class Lobby:
         """
         name, wanted, heads = newcomer.name, newcomer.opponent, list[Seeker]()
         for wish in _meeting(newcomer.wish):
-            pool = self._pools.get(wish)
-            for groups in () if pool is None else (pool.get(None), pool.get(name)):
+            if (pool := self._pools.get(wish)) is None:
+                continue
+            for groups in (pool.get(None), pool.get(name)):
                 if groups and wanted is None:
                     heads += [_first(group) for group in groups.values()]
                 elif groups and wanted in groups:

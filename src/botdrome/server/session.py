@@ -105,7 +105,6 @@ log = structlog.get_logger()
 
 MOST_LENGTHS = 16
 """The different times of sessions for which there are shared timers."""
-LOGINS = (Authenticate, Admit, AdmitGuest)
 
 
 class Session:
@@ -150,11 +149,12 @@ class Session:
         """The protocol may set `on_seat`, which is called when the client gets a seat, and
         `release`, when the session is over.
         """
-        outs = conversation.begin(self._loop.time())
+        now = self._loop.time()
+        outs = conversation.begin(now)
         if outs:
-            self._run(outs)
+            self._run(outs, now)
         elif conversation.deadline is not None:
-            self._set_timer(conversation.deadline)
+            self._set_timer(conversation.deadline, now)
 
     # What the network does.
 
@@ -170,7 +170,7 @@ class Session:
             if (table := self.table) is not None and table.open:
                 table.submit(self.player, move.raw, move.message, at=now)
         else:
-            self._run(outs)
+            self._run(outs, now)
 
     def unreadable(self, why: str) -> bool:
         self.answer(Unreadable(why))
@@ -196,74 +196,78 @@ class Session:
 
     def answer(self, reply: Reply) -> None:
         if not self.closed:
-            self._run(self.conversation.answer(reply, self._loop.time()))
+            now = self._loop.time()
+            self._run(self.conversation.answer(reply, now), now)
 
-    def _run(self, outs: Sequence[Out]) -> None:
-        unsent: list[bytes] = []
-        for out in outs:
-            if isinstance(out, bytes):
-                unsent.append(out)
-                continue
-            if unsent and self._onward is None:
-                self.connection.send(unsent)
-                unsent = []
-            self._execute(out)
-        if unsent and self._onward is None:  # otherwise the session that follows sends them
-            self.connection.send(unsent)
-        if self.conversation.deadline != self._due:
-            self._set_timer(self.conversation.deadline)
+    def _run(self, outs: Sequence[Out], now: Seconds) -> None:
+        if outs:
+            unsent: list[bytes] = []
+            for out in outs:
+                if isinstance(out, bytes):
+                    unsent.append(out)
+                    continue
+                if unsent and self._onward is None:
+                    self.tell(unsent)
+                    unsent = []
+                self._execute(out)
+            if unsent and self._onward is None:  # otherwise the session that follows sends them
+                self.tell(unsent)
+        if (due := self.conversation.deadline) != self._due:
+            self._set_timer(due, now)
 
     def _execute(self, command: Command) -> None:
-        if isinstance(command, Submit):
-            if (table := self.table) is not None and table.open:
-                table.submit(self.player, command.raw, command.message)
-        elif isinstance(command, Close):
-            self._close(command)
-        elif isinstance(command, RecordMessage):
-            self.record(command.message, command.verdict)
-        elif isinstance(command, Resign):
-            if (table := self.table) is not None and table.open:
-                table.note(self.player, command.message, "resigned")
-                table.expel(self.player, "resigned", command.reason)
-        elif isinstance(command, LOGINS):
-            self._log_in(command)
-        elif isinstance(command, Redeliver):
-            for message in command.messages:
-                self.received(message)
-            self.answer(Redelivered())
-        else:
+        execute = EXECUTE.get(type(command))
+        if execute is None:
             self._server.act(self, command)
+        else:
+            execute(self, command)
+
+    def _submit(self, move: Submit) -> None:
+        if (table := self.table) is not None and table.open:
+            table.submit(self.player, move.raw, move.message)
+
+    def _resign(self, command: Resign) -> None:
+        if (table := self.table) is not None and table.open:
+            table.note(self.player, command.message, "resigned")
+            table.expel(self.player, "resigned", command.reason)
+
+    def _redeliver(self, command: Redeliver) -> None:
+        for message in command.messages:
+            self.received(message)
+        self.answer(Redelivered())
+
+    def _record(self, command: RecordMessage) -> None:
+        self.record(command.message, command.verdict)
 
     def record(self, message: bytes, verdict: str) -> None:
         if (table := self.table) is not None and table.open:
             table.note(self.player, message, verdict)
 
-    def _set_timer(self, due: Seconds | None) -> None:
+    def _set_timer(self, due: Seconds | None, now: Seconds) -> None:
         """Sessions with the same time left share a timer of the loop: few deadlines ever come."""
         timer, self._timer, self._due = self._timer, None, due
-        if isinstance(timer, Timeouts):
-            timer.end(self)
-        elif timer is not None:
-            timer.cancel()
+        if timer is not None:
+            timer.end(self) if isinstance(timer, Timeouts) else timer.cancel()
         if due is None or self.closed:
             return
-        length, shared = round(due - self._loop.time(), 3), self._desk.deadlines
-        if length not in shared:
+        length, shared = round(due - now, 3), self._desk.deadlines
+        timeouts = shared.get(length)
+        if timeouts is None:
             if len(shared) == MOST_LENGTHS:
-                for unused in [one for one, timeouts in shared.items() if not timeouts]:
+                for unused in [one for one, others in shared.items() if not others]:
                     del shared[unused]
-            if len(shared) < MOST_LENGTHS:
-                shared[length] = Timeouts(length, Session.wake)
-        if length in shared:
-            self._timer = shared[length]
-            self._timer.begin(self)
-        else:
-            self._timer = self._loop.call_at(due, self.wake)
+            if len(shared) == MOST_LENGTHS:
+                self._timer = self._loop.call_at(due, self.wake)
+                return
+            timeouts = shared[length] = Timeouts(length, Session.wake)
+        self._timer = timeouts
+        timeouts.begin(self, now)
 
     def wake(self) -> None:
         self._timer = self._due = None
         if not self.closed:
-            self._run(self.conversation.wake(self._loop.time()))
+            now = self._loop.time()
+            self._run(self.conversation.wake(now), now)
 
     # Login.
 
@@ -422,7 +426,8 @@ class Session:
     def _end(self) -> None:
         """Leave the table or the queue."""
         self.closed, self._logging_in = True, False
-        self._set_timer(None)
+        if self._timer is not None:
+            self._set_timer(None, 0.0)
         table, self.table = self.table, None
         if table is not None and table.open:
             table.leave(self.player)
@@ -430,3 +435,14 @@ class Session:
             self._desk.give_up(self)
         self.release()
         self.unlist()
+
+
+EXECUTE: dict[type[Command], Callable[[Session, Any], None]] = {
+    Submit: Session._submit,
+    Close: Session._close,
+    RecordMessage: Session._record,
+    Resign: Session._resign,
+    Redeliver: Session._redeliver,
+    **dict.fromkeys((Authenticate, Admit, AdmitGuest), Session._log_in),
+}
+"""The commands that all protocols share."""

@@ -231,7 +231,6 @@ async def test_no_more_addresses_are_remembered_than_there_is_room_for() -> None
     for number in range(REMEMBERED + 10):
         shares.sharer(f"address {number}")
     assert len(shares._budgets) == REMEMBERED
-    assert len(shares._sharers) == 0, "nobody is connected"
 
 
 class Transport:

@@ -84,14 +84,14 @@ class Timeouts(Generic[Waiter]):
     def __len__(self) -> int:
         return len(self._awaited)
 
-    def begin(self, waiter: Waiter) -> None:
-        """A waiter that waits already begins again."""
-        loop = asyncio.get_running_loop()
-        self._awaited.pop(waiter, None)
-        self._awaited[waiter] = loop.time()
+    def begin(self, waiter: Waiter, now: float | None = None) -> None:
+        """A waiter that waits already begins again. `now`: the loop's time, if it is known."""
+        if waiter in self._awaited:
+            del self._awaited[waiter]
+        self._awaited[waiter] = asyncio.get_running_loop().time() if now is None else now
         if not self._looking:
             self._looking = True
-            loop.call_later(self._seconds, self._look)
+            asyncio.get_running_loop().call_later(self._seconds, self._look)
 
     def end(self, waiter: Waiter) -> None:
         self._awaited.pop(waiter, None)

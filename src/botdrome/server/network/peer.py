@@ -31,7 +31,6 @@ from functools import partial
 from ipaddress import IPv6Address, ip_address, ip_network
 from time import monotonic, thread_time
 from typing import Any, Final, NamedTuple, Protocol, cast
-from weakref import WeakValueDictionary
 
 import structlog
 
@@ -70,21 +69,24 @@ class Held(Protocol):
 class Budget:
     """The loop time of one address, and its clients with held input."""
 
-    __slots__ = ("filled", "guests", "left", "line", "period")
+    __slots__ = ("accounts", "filled", "guests", "left", "line", "period")
 
     def __init__(self, now: float) -> None:
         self.left, self.filled, self.period = BURST, now, 0
         self.line: deque[Sharer] = deque()
         self.guests = Sharer(self)
+        self.accounts: dict[str, Sharer] = {}
 
 
 class Sharer:
     """An account at an address, or all guests there. Sharers of an address take turns."""
 
-    __slots__ = ("__weakref__", "budget", "held")
+    __slots__ = ("account", "budget", "held", "peers")
 
-    def __init__(self, budget: Budget) -> None:
-        self.budget = budget
+    def __init__(self, budget: Budget, account: str = "") -> None:
+        self.budget, self.account = budget, account
+        self.peers = 0
+        """The open connections of the account."""
         self.held: deque[Held] = deque()
 
 
@@ -125,7 +127,6 @@ class Shares:
 
     def __init__(self) -> None:
         self._budgets: OrderedDict[str, Budget] = OrderedDict()
-        self._sharers: WeakValueDictionary[tuple[str, str], Sharer] = WeakValueDictionary()
         self._line: deque[Budget] = deque()
         self._loop = asyncio.get_running_loop()
         self._watch = watch_of(self._loop)
@@ -146,20 +147,28 @@ class Shares:
 
     def sharer(self, source: str, account: str = "") -> Sharer:
         """Return the sharer for an account at an address; without an account, for its guests."""
+        budget = self._budget(source)
         if not account:
-            return self._budget(source).guests
-        found = self._sharers.get((source, account))
+            return budget.guests
+        found = budget.accounts.get(account)
         if found is None:
-            found = self._sharers[source, account] = Sharer(self._budget(source))
+            found = budget.accounts[account] = Sharer(budget, account)
         return found
+
+    def leave(self, sharer: Sharer) -> None:
+        """A connection is lost. An account is remembered while it has one."""
+        sharer.peers -= 1
+        if not sharer.peers:
+            sharer.budget.accounts.pop(sharer.account, None)
 
     def _budget(self, source: str) -> Budget:
         found = self._budgets.get(source)
-        if found is None:
-            found = self._budgets[source] = Budget(monotonic())
-            if len(self._budgets) > REMEMBERED:
-                self._budgets.popitem(last=False)
-        self._budgets.move_to_end(source)
+        if found is not None:
+            self._budgets.move_to_end(source)
+            return found
+        found = self._budgets[source] = Budget(monotonic())
+        if len(self._budgets) > REMEMBERED:
+            self._budgets.popitem(last=False)
         return found
 
     def must_wait(self, sharer: Sharer, now: float) -> bool:
@@ -411,7 +420,10 @@ class Peer:
         """Charge the account after a login, so that the client no longer shares turns with the
         guests of its address.
         """
-        self._sharer = self._shares.sharer(self._source, account)
+        before, self._sharer = self._sharer, self._shares.sharer(self._source, account)
+        self._sharer.peers += 1
+        if before.account:
+            self._shares.leave(before)
 
     # Called by the transport.
 
@@ -435,9 +447,10 @@ class Peer:
     def adopt(self, address: str) -> None:
         """Set the address of a client behind a proxy."""
         self.address, self._from = address, (address, *self._from[1:])
-        self._source = source_of(address)[0]
-        self._sharer = self._shares.sharer(self._source)
-        self._enter()
+        source = self._source = source_of(address)[0]
+        self._sharer = self._shares.sharer(source)
+        CLIENT_SOURCE.set(source)  # _enter(), without the call
+        PEER.set(self)
 
     def client_of(self, forwarded: str) -> str:
         """Return the address of the client of a request with this `X-Forwarded-For`."""
@@ -450,8 +463,9 @@ class Peer:
             self._waiting = None
         self._begun = True
         self.adopt(self.address)
-        self.set_protocol(cast(asyncio.Protocol, self._make()))
-        self._protocol.connection_made(cast(asyncio.Transport, self))
+        protocol = self._protocol = cast(asyncio.Protocol, self._make())
+        self._receive = protocol.data_received
+        protocol.connection_made(cast(asyncio.Transport, self))
         first, self._first = self._first, b""
         if first:
             self.data_received(first)
@@ -515,6 +529,8 @@ class Peer:
             return
         self._enter()
         self._protocol.connection_lost(exc)
+        if self._sharer.account:
+            self._shares.leave(self._sharer)
 
     def pause_writing(self) -> None:
         self._protocol.pause_writing()

@@ -46,6 +46,18 @@ def end_writing(transport: asyncio.Transport) -> None:
         transport.abort()
 
 
+class LastFrames:
+    """The frames of the last messages: the players of a table often get the same list."""
+
+    __slots__ = ("frames", "messages")
+
+    def __init__(self) -> None:
+        self.messages, self.frames = list[bytes](), b""
+
+
+LAST = LastFrames()
+
+
 class Socket(ClientConnection):
     """A WebSocket connection after the handshake. Rarely needed objects are created on demand."""
 
@@ -86,7 +98,10 @@ class Socket(ClientConnection):
             traffic = self.traffic  # went(), without the call
             traffic.sent += len(messages)
             traffic.asked = monotonic()
-            self._transport.write(wire.packed(messages))
+            last = LAST
+            if messages is not last.messages:  # nobody changes a list that was sent
+                last.messages, last.frames = messages, wire.packed(messages)
+            self._transport.write(last.frames)
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
         self._say_goodbye(wire.close(code, reason))

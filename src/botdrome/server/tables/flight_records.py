@@ -67,7 +67,8 @@ class FlightRecord:
     ) -> None:
         """`step` is the number of steps played before."""
         said = message if len(message) <= SHOWN else _shortened(message)
-        self._row += (now, True, said, verdict, step, None if uncharged == NOTHING else uncharged)
+        charged = uncharged is NOTHING or uncharged == NOTHING
+        self._row += (now, True, said, verdict, step, None if charged else uncharged)
         self._row_bytes += len(said) + len(verdict) + OVERHEAD
         if self._row_bytes > self._bytes:
             self._turn_over()

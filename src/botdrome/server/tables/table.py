@@ -26,7 +26,7 @@ from botdrome.server.tables.audience import (
     live_table,
 )
 from botdrome.server.tables.flight_records import FlightRecords
-from botdrome.server.tables.timing import MoveTimes, TickTimers, Timer, Timers
+from botdrome.server.tables.timing import NOTHING, MoveTimes, TickTimers, Timer, Timers
 from botdrome.store.entries import (
     AlreadyOver,
     AnyNote,
@@ -234,12 +234,10 @@ class Table:
         if self._break is not None:
             return self._submit_in_break(player, raw, message)
         match = self.match
-        uncharged, step = (
-            self._times.before_move(player, self._seated.get(player), now),
-            match.steps,
-        )
+        uncharged = self._times.before_move(player, self._seated.get(player), now)
+        step = match.steps
         news = match.submit(player, raw, now)
-        if uncharged[1] and match.steps == step:
+        if uncharged is not NOTHING and uncharged[1] and match.steps == step:
             self._times.after_refusal(player, uncharged, now)
         verdict = self._records.move(player, now, message, news, step, uncharged)
         if news:
@@ -328,15 +326,20 @@ class Table:
     def _publish(self, news: News, now: Milliseconds) -> None:
         if not news:
             return
+        match = self.match
         if self._break is not None:
             self._break.waiting.append(partial(self._publish, news, now))
-        elif self.match.result is not None:
+        elif match.result is not None:
             self._end(news, now)
-        elif self.match.board.number != self._board:
+        elif match.board.number != self._board:
             self._end_board(news, now)
         else:
             self._tell(news, now)
-            self._let_look(now)
+            due = match.deadline  # _let_look(), without the call
+            if due is not None and (self._timer is None or due < self._timer_due):
+                self._set_timer(due, now)
+            for changed in self._subscribers.changed:
+                changed()
 
     def _end_board(self, news: News, now: Milliseconds) -> None:
         """Store a board before its result is sent and before the next one starts."""
@@ -387,17 +390,17 @@ class Table:
     def _tell(self, news: News, now: Milliseconds) -> None:
         """All messages are written before the first is sent."""
         self.shown = news[-1][1]
-        steps, seated, flights = self.match.steps, self._seated, self._flights
-        status, shared = match_status(self.match, now), self.writers.shared
+        match, seated, flights = self.match, self._seated, self._flights
+        steps, status, shared = match.steps, match_status(match, now), self.writers.shared
         if len(shared) == 1:  # written(), without the call
             writer, players = shared[0]
             told = writer.on_news(news, status, players)
         else:
             told = self.writers.written(news, status)
         for player, messages in told.items():
-            if messages and player in seated:
+            if messages and (one := seated.get(player)) is not None:
                 flights[player].out(now, messages, steps)
-                seated[player].tell(messages)
+                one.tell(messages)
         if self._subscribers.notified or self.audience.spectators:
             self._show(news, now)
 

@@ -413,23 +413,23 @@ class BattlebotConversation(Conversation):
     def answer(self, reply: Reply, now: Seconds) -> Outs:
         if self._over:
             return ()
+        if type(reply) is Admitted:  # a match statement costs more; every match has these three
+            return self._welcome()
+        if type(reply) is Seated:
+            return self._take_seat(reply)
+        if type(reply) is Dismissed:
+            return self._dismissed(reply, now)
+        return self._decided(reply, now)
+
+    def _take_seat(self, reply: Seated) -> Outs:
+        self.deadline, self._player = None, reply.player
+        reply.writers.join(reply.player, self._make_writer())
+        return () if reply.moved else self._name_match(reply.writers.header)
+
+    def _decided(self, reply: Reply, now: Seconds) -> Outs:
         match reply:
-            case Seated():
-                self.deadline, self._player = None, reply.player
-                reply.writers.join(reply.player, self._make_writer())
-                return () if reply.moved else self._name_match(reply.writers.header)
-            case Dismissed():
-                return self._dismissed(reply, now)
             case WaitLimit() if self._explains:
                 self.deadline, self._wait_message = now + reply.seconds, reply.words
-            case _:
-                return self._decided(reply)
-        return ()
-
-    def _decided(self, reply: Reply) -> Outs:
-        match reply:
-            case Admitted():
-                return self._welcome()
             case LoginRefused():
                 return self._refused(reply)
             case ContestComplete() if self._explains:
