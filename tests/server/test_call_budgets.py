@@ -34,14 +34,14 @@ from tests.server.rooms.duel import clients as duellists
 pytestmark = pytest.mark.anyio
 
 BUDGETS = {
-    "a move of noughts and crosses": 35,
-    "a duel move": 34,
-    "a boat shot": 37,
-    "a Bomberman action": 46,
+    "a move of noughts and crosses": 32,
+    "a duel move": 32,
+    "a boat shot": 35,
+    "a Bomberman action": 45,
     "a Battlecube tick of two bots": 130,
-    "a Bumblebots beat": 56,
-    "a login with pairing": 215,
-    "the end of a match": 122,
+    "a Bumblebots beat": 54,
+    "a login with pairing": 211,
+    "the end of a match": 120,
     "an idle second": 2,
 }
 """Calls of functions of the package in the server's event loop, on Python 3.11; for the idle second,

@@ -124,6 +124,9 @@ class InputLog:
 
     def pieces(self) -> Iterator[bytes]:
         """The same, some at a time."""
+        if sum(map(len, self._lines)) + PER_LINE * len(self._lines) < PIECE:
+            yield self.text
+            return
         piece: list[bytes] = []
         size = 0
         for line in self._lines:

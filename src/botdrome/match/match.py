@@ -442,22 +442,26 @@ class Match:
         Most steps close here: no player is away, out or at fault, and there is no beat and no
         pause. `_answered` does the same.
         """
-        step, board = self.step, self.board
-        step.moves[seat], step.raws[player] = move, raw
+        step, board, clocks = self.step, self.board, self.clocks
         self._misses[player] = 0
-        if (clocks := self.clocks).active:
-            clocks.answered(player, 0 if self.resting else now - step.opened)
         if (
             clocks.active
             or self._disturbed
             or step.faults
             or self.beat
             or self._pause
+            or step.moves
             or step.awaited != [player]
         ):
+            step.moves[seat], step.raws[player] = move, raw
+            if clocks.active:
+                clocks.answered(player, 0 if self.resting else now - step.opened)
             return self._answered(player, now, news)
-        self._play(news)
-        seats, allowed = board.position.to_move, self._allowed
+        position, number = board.position, self.steps  # _play(), without the call
+        board.position = after = position.play({seat: move}, self._chance.turn_to(number))
+        news.append((Played(number, {} if position.secret else {player: raw}), after))
+        self.steps = number + 1
+        seats, allowed = after.to_move, self._allowed
         if not seats or self._turns >= MOST_TURNS:
             return self._go_on(now, news)
         self._turns += len(seats)

@@ -29,6 +29,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from ipaddress import IPv6Address, ip_address, ip_network
+from math import inf
 from time import monotonic, thread_time
 from typing import Any, Final, NamedTuple, Protocol, cast
 
@@ -69,10 +70,12 @@ class Held(Protocol):
 class Budget:
     """The loop time of one address, and its clients with held input."""
 
-    __slots__ = ("accounts", "filled", "guests", "left", "line", "period")
+    __slots__ = ("accounts", "filled", "guests", "left", "line", "period", "until")
 
     def __init__(self, now: float) -> None:
         self.left, self.filled, self.period = BURST, now, 0
+        self.until = -inf
+        """Up to this time input is served at once, while something is left."""
         self.line: deque[Sharer] = deque()
         self.guests = Sharer(self)
         self.accounts: dict[str, Sharer] = {}
@@ -230,6 +233,7 @@ class Shares:
     def hold(self, sharer: Sharer, held: Held) -> None:
         self._held += 1
         budget = sharer.budget
+        budget.until = -inf
         if not budget.line:
             self._line.append(budget)
         if not sharer.held:
@@ -340,6 +344,10 @@ When a timer rings that sessions share, or a bot answers a call, it may be anoth
 """
 
 
+UNKNOWN: Final = Budget(0.0).guests
+"""The sharer of connections whose address is not known yet; they are not served."""
+
+
 class Origin(NamedTuple):
     """Where a client comes from."""
 
@@ -378,7 +386,7 @@ class Peer:
         """The transport's, for a call less for each message."""
         self._protocol: asyncio.Protocol
         self._receive: Callable[[bytes], None]
-        self._sharer: Sharer
+        self._sharer = UNKNOWN
         self._source = ""
         self._held = b""
         """Input that waits for its turn to be served."""
@@ -488,19 +496,12 @@ class Peer:
         return self._begin()
 
     def data_received(self, data: bytes) -> None:
-        if not self._begun:
-            return self._read_header(data)
-        began, sharer, shares = monotonic(), self._sharer, self._shares
+        began, sharer = monotonic(), self._sharer
         budget = sharer.budget
-        if (
-            self._held
-            or (budget.line and budget.period == shares.period)  # other input of the address waits
-            or (
-                (budget.left <= 0 or began > shares.look or budget.period != shares.period)
-                and shares.must_wait(sharer, began)
-            )
+        if (began > budget.until or budget.left <= 0 or self._held) and not self._is_served_at_once(
+            data, began
         ):
-            return self._hold(data)
+            return
         if PEER.get() is not self:  # _enter(), without the call
             CLIENT_SOURCE.set(self._source)
             PEER.set(self)
@@ -510,7 +511,26 @@ class Peer:
             budget.left -= spent
         else:
             self._shares.charge(sharer, self._shares.spent(began), began)
-        return None
+
+    def _is_served_at_once(self, data: bytes, now: float) -> bool:
+        """Hold the input, unless it is served at once. The clocks are looked at here."""
+        if not self._begun:
+            self._read_header(data)
+            return False
+        sharer, shares = self._sharer, self._shares
+        budget = sharer.budget
+        if (
+            self._held
+            or (budget.line and budget.period == shares.period)  # other input of the address waits
+            or (
+                (budget.left <= 0 or now > shares.look or budget.period != shares.period)
+                and shares.must_wait(sharer, now)
+            )
+        ):
+            self._hold(data)
+            return False
+        budget.until = shares.look
+        return True
 
     def eof_received(self) -> bool:
         if not self._begun:
@@ -660,19 +680,28 @@ def pause_reading(transport: asyncio.Transport | None, paused: bool) -> None:
         transport.pause_reading() if paused else transport.resume_reading()
 
 
-class ClientConnection(asyncio.Protocol):
-    """The connection to a client, on a WebSocket or plain TCP. It can move to another node."""
+class ClientConnection(asyncio.Protocol, Traffic):
+    """The connection to a client, on a WebSocket or plain TCP, and its traffic.
 
-    __slots__ = ("_closing", "_meter", "_session", "_transport", "address", "traffic")
+    It can move to another node.
+    """
+
+    __slots__ = ("_closing", "_meter", "_session", "_transport", "address")
 
     def __init__(self, address: str = "") -> None:
-        self.address, self.traffic = address, Traffic()
+        self.address = address
+        self.received = self.sent = self.answers = 0  # as in Traffic, without the call
+        self.waited = self.asked = 0.0
         self._transport: asyncio.Transport | None = None
         self._session: Receiver | None = None
         """None: input is no longer read."""
         self._meter: NetworkMeter | None = None
         self._closing = False
         """Whether the server has said goodbye."""
+
+    @property
+    def traffic(self) -> Traffic:
+        return self
 
     def unread(self) -> bytes:
         """Return the input of an incomplete message."""

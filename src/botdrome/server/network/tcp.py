@@ -66,9 +66,8 @@ class Tcp(ClientConnection):
 
     def send(self, messages: list[bytes]) -> None:
         if self._transport is not None and not self._closing and messages:
-            traffic = self.traffic  # went(), without the call
-            traffic.sent += len(messages)
-            traffic.asked = monotonic()
+            self.sent += len(messages)  # went(), without the call
+            self.asked = monotonic()
             self._transport.write(self._framing.pack(messages))
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
@@ -94,7 +93,7 @@ class Tcp(ClientConnection):
     def replay(self, messages: Sequence[bytes]) -> None:
         for message in messages:
             if self._session is not None and not self._closing:
-                self.traffic.came()
+                self.came()
                 self._session.received(message)
 
     def unread(self) -> bytes:
@@ -126,7 +125,7 @@ class Tcp(ClientConnection):
             return
         if self._closing or self._unreadable:
             return
-        framing, traffic = self._framing, self.traffic
+        framing = self._framing
         try:
             messages: list[bytes] | None = framing.feed(data)
             if not messages:
@@ -134,11 +133,11 @@ class Tcp(ClientConnection):
             while messages:
                 for message in messages:
                     if (session := self._session) is not None and not self._closing:
-                        traffic.received += 1
-                        if traffic.asked:  # came(), without the call
-                            traffic.answers += 1
-                            traffic.waited += monotonic() - traffic.asked
-                            traffic.asked = 0.0
+                        self.received += 1
+                        if self.asked:  # came(), without the call
+                            self.answers += 1
+                            self.waited += monotonic() - self.asked
+                            self.asked = 0.0
                         session.received(message)
                 messages = framing.feed(b"") if framing.rest else None
         except BadFrame as problem:

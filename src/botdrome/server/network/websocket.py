@@ -95,9 +95,8 @@ class Socket(ClientConnection):
     def send(self, messages: list[bytes]) -> None:
         """Send the messages in one write."""
         if messages and self._transport is not None and not self._closing:
-            traffic = self.traffic  # went(), without the call
-            traffic.sent += len(messages)
-            traffic.asked = monotonic()
+            self.sent += len(messages)  # went(), without the call
+            self.asked = monotonic()
             last = LAST
             if messages is not last.messages:  # nobody changes a list that was sent
                 last.messages, last.frames = messages, wire.packed(messages)
@@ -142,12 +141,11 @@ class Socket(ClientConnection):
                         return self._take(data[0] & 0xF, payload)
                     if not payload.isascii():
                         wire.check_text(payload)
-                    traffic = self.traffic
-                    traffic.received += 1
-                    if traffic.asked:  # came(), without the call
-                        traffic.answers += 1
-                        traffic.waited += monotonic() - traffic.asked
-                        traffic.asked = 0.0
+                    self.received += 1
+                    if self.asked:  # came(), without the call
+                        self.answers += 1
+                        self.waited += monotonic() - self.asked
+                        self.asked = 0.0
                     return session.received(payload)
             return self._read(data)
         except wire.Violation as violation:
@@ -191,7 +189,7 @@ class Socket(ClientConnection):
     def deliver(self, opcode: int, message: bytes) -> None:
         """Deliver a message that did not take the fast path."""
         if self._session is not None:
-            self.traffic.came()
+            self.came()
             self._session.received(message)
 
     def _answer_ping(self, opcode: int, payload: bytes) -> None:

@@ -125,6 +125,10 @@ Uncharged = tuple[Milliseconds, Milliseconds]
 NOTHING: Final[Uncharged] = (0, 0)
 
 
+STILL: Final = SteadyClock()
+"""The clock of a loop that leaves out no stalls."""
+
+
 def never() -> bool:
     return False
 
@@ -141,6 +145,7 @@ class MoveTimes:
         "_left_out",
         "_looks",
         "_read_first",
+        "_simple",
         "match",
     )
 
@@ -162,8 +167,11 @@ class MoveTimes:
         """The seats of house bots."""
         self._read_first = False
         """Whether a late timer waits until the sockets have been read."""
-        self._clock: SteadyClock | None = getattr(loop, "clock", None)
-        self._left_out = self._clock.left_out if self._clock is not None else 0.0
+        self._clock: SteadyClock = getattr(loop, "clock", STILL)
+        self._left_out = self._clock.left_out
+        times = [time for time in (pace.limit, pace.first) if time is not None]
+        self._simple = not (pace.beat or pace.bank) and min(times, default=DELAY) >= DELAY
+        """Whether a move within DELAY is in time, and none is charged to a bank."""
 
     def start(self, seated: dict[Player, SeatedPlayer]) -> News:
         """Start the match, and credit the network times that are known by now."""
@@ -182,8 +190,15 @@ class MoveTimes:
         self, player: Player, seated: SeatedPlayer | None, now: Milliseconds
     ) -> Uncharged:
         """Credit a player whose move is about to be judged."""
-        if self._clock is not None and self._clock.left_out != self._left_out:
+        if self._clock.left_out != self._left_out:
             self._note_stall(now)
+        elif (
+            self._simple
+            and now - self.match.step.opened < DELAY
+            and seated is not None
+            and now < self._looks[player]
+        ):
+            return self._known[player]  # a quick bot is in time, and was not delayed
         if self._beat:
             self._note_lateness(now)
             return NOTHING
@@ -245,7 +260,7 @@ class MoveTimes:
         """Return whether a timer should wait until the loop has read the moves that arrived while
         it was busy.
         """
-        if self._clock is not None and self._clock.left_out != self._left_out:
+        if self._clock.left_out != self._left_out:
             self._note_stall(now)
         if self._beat:
             self._note_lateness(now)
@@ -261,6 +276,5 @@ class MoveTimes:
             metrics.LATENESS.observe((now - due) / 1000)
 
     def _note_stall(self, now: Milliseconds) -> None:
-        assert self._clock is not None
         stalled, self._left_out = self._clock.left_out - self._left_out, self._clock.left_out
         self.match.stall(round(stalled * 1000), now)
