@@ -55,7 +55,7 @@ def test_a_participant_joins_by_page_and_the_projector_shows_it(
         bot.recv()
         result = projector.get_by_role("listitem").filter(has_text="ada-robot (Ada)")
         expect(result).to_be_visible()
-        expect(phone.get_by_role("listitem").filter(has_text="house:random")).to_be_visible()
+        expect(phone.get_by_role("listitem").filter(has_text="random house")).to_be_visible()
     assert serious_faults(page) == []
     expect(phone.get_by_role("link", name="ada-robot", exact=True)).to_be_visible()
 

@@ -22,6 +22,7 @@ const FAULTS: Record<string, string> = {
   timeout: 'Out of time',
   disconnect: 'Connection lost',
   crash: 'Crashed',
+  resigned: 'Resigned, also after a failure',
   flood: 'Too many messages',
   unreadable: 'Unreadable messages',
   expelled: 'Removed by the host',
@@ -42,9 +43,9 @@ export default function BotPage({ params }: { params: Params }) {
         <div>
           {profile.bot && <HabitsSection name={name} />}
           <Faults causes={profile.causes} />
-          {profile.bot && <HostedSection key={name} name={name} owner={profile.bot.owner} />}
         </div>
       </div>
+      {profile.bot && <HostedSection key={name} name={name} owner={profile.bot.owner} />}
       <section aria-label="Results by opponent">
         <h2>Results by opponent</h2>
         <OpponentTable name={name} />
@@ -103,13 +104,13 @@ function VersionTable({ versions }: { versions: LeaderboardLine[] }) {
   return (
     <table>
       <caption>Ratings of its versions, the newest first</caption>
-      <thead><tr><th scope="col">Version</th>{['Rating', 'Games', 'Won', 'Drawn', 'Lost'].map((title) => <th key={title} scope="col" class="number">{title}</th>)}</tr></thead>
+      <thead><tr><th scope="col">Version</th>{['Rating', 'Games', 'Won', 'Drawn', 'Lost'].map((title, at) => <th key={title} scope="col" class={at < 2 ? 'number' : 'number wide'}>{title}</th>)}</tr></thead>
       <tbody>
         {versions.map((line) => (
           <tr key={line.version}>
             <th scope="row">{line.version ? <bdi>{line.version}</bdi> : <span class="quiet">older or not named</span>}</th>
             <td class="number"><Rating {...line} /></td>
-            {[line.games, line.wins, line.draws, line.losses].map((count, at) => <td key={at} class="number">{count.toLocaleString()}</td>)}
+            {[line.games, line.wins, line.draws, line.losses].map((count, at) => <td key={at} class={at ? 'number wide' : 'number'}>{count.toLocaleString()}</td>)}
           </tr>
         ))}
       </tbody>

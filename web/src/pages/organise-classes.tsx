@@ -161,6 +161,7 @@ function Projector({ shown: { name, code, closed, participants, results } }: { s
   const dialog = useRef<HTMLDialogElement>(null);
   const server = useRest<ServerAddress>('/server');
   useEffect(() => void (dialog.current && !dialog.current.open && dialog.current.showModal()), []);
+  const uploads = server.value !== null && server.value.uploads.allowed !== 'off';
   const leave = () => go(pathOf(name), true);
   const phone = server.value && phoneUrl(server.value, location);
   const page = `${phone ?? location.origin}/join-class`;
@@ -178,10 +179,10 @@ function Projector({ shown: { name, code, closed, participants, results } }: { s
           ) : <figcaption>The class is closed.</figcaption>}
         </figure>
         <section aria-label="Participants">
-          <h3>{participants.length.toLocaleString()} in the class</h3>
-          <ul class="projector-names">{participants.map((one) => <li key={one.name}><bdi>{one.name}</bdi></li>)}</ul>
+          <h3>{participants.length.toLocaleString()} in the class{uploads && `, ${participants.filter(({ uploaded }) => uploaded.length).length.toLocaleString()} uploaded`}</h3>
+          <ul class="projector-names">{participants.map((one) => <li key={one.name}><bdi>{one.name}</bdi>{uploads && !one.uploaded.length && <span class="quiet"> no upload</span>}</li>)}</ul>
         </section>
-        <section aria-label="Latest results"><h3>Latest results</h3><ClassResults results={results.slice(0, 12)} empty="No match yet." /></section>
+        <section aria-label="Latest results"><h3>Latest results</h3><ClassResults results={results.slice(0, 8)} empty="No match yet." /></section>
       </div>
     </dialog>
   );

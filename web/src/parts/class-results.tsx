@@ -1,7 +1,7 @@
 /** The latest matches of the bots of a class or of a participant. */
 import type { ClassPlayer, ClassResult } from '../api/types';
 import { gameTitle } from '../pages/rules';
-import { matchPath } from './links';
+import { BotLink, matchPath } from './links';
 import { Moment } from './moment';
 
 export function ClassResults({ results, empty }: { results: readonly ClassResult[]; empty: string }) {
@@ -19,7 +19,7 @@ export function ClassResults({ results, empty }: { results: readonly ClassResult
 }
 
 function Player({ player: { bot, participant }, won }: { player: ClassPlayer; won: boolean }) {
-  const words = participant === null || participant === bot ? <bdi>{bot}</bdi> : <><bdi>{bot}</bdi> (<bdi>{participant}</bdi>)</>;
+  const words = bot.startsWith('house:') ? <BotLink name={bot} /> : participant === null || participant === bot ? <bdi>{bot}</bdi> : <><bdi>{bot}</bdi> (<bdi>{participant}</bdi>)</>;
   return won ? <strong>{words} won</strong> : words;
 }
 

@@ -50,7 +50,7 @@ export function VersionList({ bot, token, uploads, changed }: Props) {
             <span>Version {one.number}, <bdi>{one.version}</bdi>: <strong class={one.state === 'rejected' ? 'bad' : undefined}>{doing(one)}</strong> · <Moment at={one.uploaded} /></span>
             <span class="actions">
               {one.active && <button type="button" aria-label={`${one.paused ? 'Resume' : 'Pause'} version ${one.number}`} onClick={() => void order('PUT', { paused: !one.paused })}>{one.paused ? 'Resume' : 'Pause'}</button>}
-              {!one.active && one.state === 'accepted' && <button type="button" aria-label={`Let version ${one.number} play`} onClick={() => void order('PUT', { active: one.number })}>Let it play</button>}
+              {!one.active && one.state === 'accepted' && <button type="button" aria-label={`Let it play: version ${one.number}`} onClick={() => void order('PUT', { active: one.number })}>Let it play</button>}
               <button type="button" aria-label={`Delete version ${one.number}`} onClick={() => void remove(one)}>Delete</button>
             </span>
             {(one.paused || one.report) && <details><summary>{one.paused ? 'Why' : 'Report'}</summary><pre>{one.paused || one.report}</pre></details>}
