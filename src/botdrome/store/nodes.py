@@ -231,15 +231,11 @@ class NodeRows:
         """Make another node the home of a key, unless that node is dead or this one is not the
         home.
         """
-        async with self._explained():
-            await self._run(GIVE, key(of), node, to)
-            await self._run(TELL)
+        await self._tell(GIVE, key(of), node, to)
 
     async def free(self, node: str) -> None:
         """Give up all homes of a node."""
-        async with self._explained():
-            await self._run(FREE, node)
-            await self._run(TELL)
+        await self._tell(FREE, node)
 
     async def bury(self, name: str, epoch: int) -> bool:
         """Declare a node dead: raise its epoch, and free its homes. False: another node did."""
@@ -265,16 +261,11 @@ class NodeRows:
             won.cancel()
 
     async def change(self, name: str, epoch: int, url: str, handover: str, draining: bool) -> None:
-        async with self._explained():
-            await self._run(CHANGE, name, epoch, url, handover, draining)
-            await self._run(TELL)
+        await self._tell(CHANGE, name, epoch, url, handover, draining)
 
     async def drain(self, name: str, draining: bool) -> bool:
         """False: there is no such node."""
-        async with self._explained():
-            found = await self._get(DRAIN, name, draining) is not None
-            await self._run(TELL)
-            return found
+        return await self._tell(DRAIN, name, draining) is not None
 
     async def leave(self, name: str, epoch: int) -> None:
         """Leave in good order, if the store can be reached; else the others notice later."""
@@ -352,6 +343,13 @@ class NodeRows:
             f"SELECT pg_terminate_backend(pid) FROM ({HELD}) AS held WHERE number = $1", epoch
         )
         await self._run(f"SELECT pg_advisory_lock({LOCKS}, $1)", epoch)
+
+    async def _tell(self, statement: str, *values: Any) -> Any:
+        """Change rows, and have all nodes look at them."""
+        async with self._explained():
+            found = await self._get(statement, *values)
+            await self._run(TELL)
+            return found
 
     async def _get(self, statement: str, *values: Any) -> Any:
         return await self._connection.fetchval(statement, *values)

@@ -261,6 +261,10 @@ class Tasks:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
+    def cancel(self) -> None:
+        for task in self._running:
+            task.cancel()
+
 
 DECLINED = "the other player does not want to play"
 NOT_STORED = "results cannot be stored at present, so no new match begins; try again later"

@@ -296,10 +296,10 @@ class CalledBot:
         if gone == "wait":
             self._desk.tasks.start(self.come_back())
 
-    async def come_back(self) -> None:
-        """Take the seat again as soon as the bot answers."""
+    async def come_back(self, first: float = PAUSES[0]) -> None:
+        """Take the seat again as soon as the bot answers. It is called after `first` seconds."""
         assert self._table is not None
-        for pause in chain(PAUSES, repeat(PAUSES[-1])):
+        for pause in chain((first,), PAUSES[1:], repeat(PAUSES[-1])):
             await asyncio.sleep(pause)
             if self._table.match.result is not None or not self.present:
                 return

@@ -219,8 +219,8 @@ class Arriving(asyncio.Protocol):
 
     def __init__(self, mover: "Mover", header: Header, arrival: Arrival) -> None:
         self._mover, self._header, self._make_framing = mover, header, arrival.make_framing
-        self._make_session = partial(
-            _make_session, arrival.make_session, header.transfer, header.client
+        self._make_session = lambda connection: arrival.make_session(
+            connection, header.transfer, header.client
         )
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -259,12 +259,6 @@ class Arriving(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """The connection was refused."""
-
-
-def _make_session(
-    make: MakeArrival, transfer: Transfer, client: AdmittedClient | None, connection: Connection
-) -> StreamReceiver:
-    return make(connection, transfer, client)
 
 
 WAITS = (0.0, 0.0, 0.002, 0.005, 0.01, 0.02, 0.05)

@@ -2,7 +2,6 @@
 
 import asyncio
 import ssl
-from collections.abc import Coroutine
 from contextlib import suppress
 from functools import partial
 from itertools import cycle
@@ -16,6 +15,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error, NoRespondersError
 
+from botdrome.server.lobby.desk import Tasks
 from botdrome.server.nodes.cluster import Members, NodeId
 from botdrome.server.nodes.links import Links, NatsRefused, NatsUnavailable, NotAnswered
 from botdrome.server.settings import BadSetting
@@ -89,9 +89,7 @@ class NatsLinks(Links):
         self._addresses, self._open_nats = read_addresses(url), open_nats
         self._prefix = f"botdrome.{cluster}"
         self._client: Client | None = None
-        self._unsent: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
-        self._unsent_bytes = 0
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
 
     @property
     def connected(self) -> bool:  # type: ignore[override]
@@ -109,27 +107,19 @@ class NatsLinks(Links):
         else:
             raise problem
         self.largest = self._client.max_payload
-        self._start(self._write())
-        self._start(self._keep_connected())
+        self._tasks.start(self._keep_connected())
 
     async def close(self) -> None:
         """Send what waits, and disconnect."""
         await super().close()
+        await asyncio.sleep(0)  # what was published a moment ago waits in the library by now
         client, self._client = self._client, None
-        for task in self._tasks:
-            task.cancel()
+        self._tasks.cancel()
         if client is not None:
             with suppress(Error, OSError, TimeoutError):
                 async with asyncio.timeout(PATIENCE):
-                    while not self._unsent.empty():
-                        await client.publish(*self._unsent.get_nowait())
                     await client.close()
             await _end(client)
-
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     # Messages.
 
@@ -139,21 +129,17 @@ class NatsLinks(Links):
         return f"{self._prefix}.node.{quote(to, safe='').replace('.', '%2E')}"
 
     def _publish(self, to: NodeId | None, data: bytes) -> None:
-        if not self.connected or self._unsent_bytes > UNWRITTEN:
+        client = self._client
+        if client is None or not client.is_connected or client.pending_data_size > UNWRITTEN:
             return
         if len(data) > self.largest:
             log.error("a message is larger than NATS allows", bytes=len(data))
             return
-        self._unsent_bytes += len(data)
-        self._unsent.put_nowait((self._subject(to), data))
+        self._tasks.start(self._write(client, self._subject(to), data))
 
-    async def _write(self) -> None:
-        while True:
-            subject, data = await self._unsent.get()
-            self._unsent_bytes -= len(data)
-            if (client := self._client) is not None and client.pending_data_size < UNWRITTEN:
-                with suppress(Error, OSError):
-                    await client.publish(subject, data)
+    async def _write(self, client: Client, subject: str, data: bytes) -> None:
+        with suppress(Error, OSError):
+            await client.publish(subject, data)
 
     async def ask(self, to: NodeId, question: bytes, seconds: float) -> bytes:
         if (client := self._client) is None or not client.is_connected:
@@ -172,7 +158,7 @@ class NatsLinks(Links):
         if not message.reply:
             self._deliver(message.data)
         elif (question := self._unpacked(message.data)) is not None:
-            self._start(self._reply(message, question.body))
+            self._tasks.start(self._reply(message, question.body))
 
     async def _reply(self, message: Msg, question: bytes) -> None:
         answer = await self.answer(question)

@@ -74,15 +74,11 @@ class RoomsHere:
         self._waiting.append((act, elsewhere))
         if not self._changing and not self._asking:  # thousands of clients may come at once
             self._asking = True
-            self._start(self._learn())
+            # Another node takes this one for the home of the rooms: it may know that first.
+            self._cluster.with_home(self._key, self._learn, anew=True)
         return None
 
-    async def _learn(self) -> None:
-        """Another node takes this one for the home of the rooms: it may know that first."""
-        try:
-            await self._cluster.members.claim(self._key, self._cluster.place)
-        except Exception:
-            log_failure(f"the home of the {self._key} could not be read")
+    def _learn(self, _: NodeId) -> None:
         self._asking = False
         self._look()
 

@@ -282,9 +282,13 @@ class SharedDesk(OtherNodes):
 
     def _leave(self, client: Session, seeker: Seeker, key: Key) -> bool:
         """Move a client of a drained node, at best with its socket."""
+        nodes = self._near(client) or self._cluster.members.nodes.values()
+        return self._go(client, seeker, choose(key, nodes).id)
+
+    def _near(self, client: Session) -> list[Node]:
+        """Return the nodes that can have the socket of a client."""
         nodes = able(self._cluster.members.nodes.values())
-        near = [node for node in nodes if self._mover.can_hand_over(client, node.id)]
-        return self._go(client, seeker, choose(key, near or nodes).id)
+        return [node for node in nodes if self._mover.can_hand_over(client, node.id)]
 
     def _can_go(self, client: Session, to: NodeId) -> bool:
         return not (client.closed or client.transfer_login is None or to == self._cluster.here)
@@ -327,10 +331,7 @@ class SharedDesk(OtherNodes):
                     self._offer(client, seeker)
                 else:
                     self._loop.call_later(self._first.wait, self._offer, client, seeker)
-            elif any(
-                self._mover.can_hand_over(client, node.id)
-                for node in able(self._cluster.members.nodes.values())
-            ):
+            elif self._near(client):
                 self._leave(client, seeker, self._cluster.key_of(seeker.wish))
 
     # Beats.

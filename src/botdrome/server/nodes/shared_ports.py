@@ -5,14 +5,13 @@ import os
 import signal
 import socket
 import ssl
-from collections.abc import Coroutine
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 import msgspec
 import structlog
 
+from botdrome.server.lobby.desk import Tasks
 from botdrome.server.network.listening import BACKLOG, MakeProtocol, OpenPort, listen
 from botdrome.server.settings import BadSetting, Settings
 
@@ -252,13 +251,13 @@ class SharedPorts:
         self._answers: dict[str, asyncio.Future[ListenAnswer]] = {}
         self._avoided = True
         self._loop = asyncio.get_running_loop()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
 
     async def open(self) -> None:
         reader, self._writer = await asyncio.open_connection(sock=self._control)
         self._sockets.setblocking(False)
         self._loop.add_reader(self._sockets, self._take)
-        self._start(self._read(reader))
+        self._tasks.start(self._read(reader))
 
     def opened(self) -> None:
         """Tell the front that this node has started."""
@@ -318,7 +317,7 @@ class SharedPorts:
             return
         connection.setblocking(False)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._start(self._serve(connection, *self._made[name]))
+        self._tasks.start(self._serve(connection, *self._made[name]))
 
     async def _serve(
         self, connection: socket.socket, make: MakeProtocol, secure: ssl.SSLContext | None
@@ -326,14 +325,8 @@ class SharedPorts:
         with suppress(OSError):  # the client has gone, or speaks no TLS
             await self._loop.connect_accepted_socket(make, connection, ssl=secure)
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = self._loop.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     def close(self) -> None:
         self._loop.remove_reader(self._sockets)
         self._sockets.close()
-        for task in self._tasks:
-            task.cancel()
+        self._tasks.cancel()
         self._writer.close()

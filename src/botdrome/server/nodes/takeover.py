@@ -26,7 +26,7 @@ from botdrome.server.failures import log_failure
 from botdrome.server.lobby.clients import BOT, NOBODY, bot_owner
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
-from botdrome.server.lobby.url_bots import BotUnavailable, CalledBot, Callee, Invitations
+from botdrome.server.lobby.url_bots import CalledBot, Callee, Invitations
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes.asking import Asking, NoAnswer
 from botdrome.server.nodes.cluster import Cluster, NodeId, able, choose
@@ -79,8 +79,6 @@ class Pacer:
     """Lets other tasks of the loop run every few milliseconds."""
 
     def __init__(self) -> None:
-        self.longest = 0.0
-        """The longest time without a rest, in seconds."""
         self.begin()
 
     def begin(self) -> None:
@@ -88,9 +86,7 @@ class Pacer:
         self._began = perf_counter()
 
     async def rest(self) -> None:
-        passed = perf_counter() - self._began
-        if passed > SLICE:
-            self.longest = max(passed, self.longest)
+        if perf_counter() - self._began > SLICE:
             await asyncio.sleep(0)
             self.begin()
 
@@ -153,7 +149,6 @@ class Takeover:
             resumed=len(missing) - len(lost),
             lost=len(lost),
             seconds=round(perf_counter() - began, 3),
-            longest_pause=round(pacer.longest, 4),
         )
 
     async def take(self, question: TakeMatches) -> list[str]:
@@ -215,10 +210,11 @@ class Takeover:
         house = {player for player in range(match.players) if self._seat_house(table, player)}
         expected = set(range(match.players)) - house - match.away - match.dismissed.keys()
         table.go_on(expected, self._grace)
-        for player in sorted(expected):
+        away = match.away - match.dismissed.keys() if match.terms.gone == "wait" else set()
+        for player in sorted(expected | away):
             if entry.owners[player].startswith(f"{BOT} "):
                 self._desk.tasks.start(self._call(table, player))
-        return self._call_back(table)
+        return None
 
     def _over(self, table: Table) -> None:
         self._resumed.discard(table.entry.id)
@@ -241,41 +237,19 @@ class Takeover:
             HouseSeat(self._desk.workers, table, player, found[1]).sit_down()
         return found is not None
 
-    def _call_back(self, table: KeptTable) -> None:
-        """Call the bots that were away before, until they answer."""
-        match = table.match
-        for player in (
-            sorted(match.away - match.dismissed.keys()) if match.terms.gone == "wait" else ()
-        ):
-            if table.entry.owners[player].startswith(f"{BOT} "):
-                self._desk.tasks.start(self._await(table, player))
-
-    async def _await(self, table: KeptTable, player: Player) -> None:
-        with suppress(StoreUnavailable):
-            callee = await self._callee(table.entry, player)
-            if callee is not None and table.open and table.match.result is None:
-                bot = self._invitations.bot(callee)
-                bot.sit_down(table, player)
-                await bot.come_back()
-
     async def _callee(self, entry: MatchEntry, player: Player) -> Callee | None:
         """Return the bot of a seat if the server can call it."""
         callee = await self._invitations.find(entry.players[player], entry.game)
         return None if callee is None or bot_owner(callee.bot) != entry.owners[player] else callee
 
     async def _call(self, table: KeptTable, player: Player) -> None:
-        """Seat a bot that the server calls."""
-        try:
+        """Call a bot with a URL until it answers, and seat it."""
+        with suppress(StoreUnavailable):
             callee = await self._callee(table.entry, player)
-            if callee is None:
-                return
-            bot = await self._invitations.invite(callee)
-        except (BotUnavailable, StoreUnavailable) as problem:
-            table.note(player, b"", f"not called: {problem}")
-            return
-        bot.sit_down(table, player)
-        if not table.rejoin(player, bot):
-            bot.turn_away({})
+            if callee is not None and table.open and table.match.result is None:
+                bot = self._invitations.bot(callee)
+                bot.sit_down(table, player)
+                await bot.come_back(first=0.0)
 
     async def close(self) -> None:
         """This node has left: delete its inputs, unless matches that were released need them."""
