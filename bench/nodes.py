@@ -55,7 +55,7 @@ class NodePlan(NamedTuple):
 
 class PlannedMembers:
     def __init__(self, plan: NodePlan) -> None:
-        self.here, self.on_change, self.on_draining = plan.node, list[Any](), list[Any]()
+        self.here, self.on_change = plan.node, list[Any]()
         self.leaving = False
         self.nodes = {one.id: one for one in (plan.node, *plan.others)}
 

@@ -87,7 +87,6 @@ GIVE = """UPDATE homes SET node = $3 WHERE key = $1 AND node = $2
 NO_HOMES = "0"
 DIGEST = "SELECT coalesce(sum(hashtextextended(key || ' ' || node, 0)), 0)::text FROM homes"
 HOMES = f"SELECT key, node, ({DIGEST}) FROM homes"
-FREE = "DELETE FROM homes WHERE node = $1"
 
 
 class Node(Struct, frozen=True):
@@ -232,10 +231,6 @@ class NodeRows:
         home.
         """
         await self._tell(GIVE, key(of), node, to)
-
-    async def free(self, node: str) -> None:
-        """Give up all homes of a node."""
-        await self._tell(FREE, node)
 
     async def bury(self, name: str, epoch: int) -> bool:
         """Declare a node dead: raise its epoch, and free its homes. False: another node did."""

@@ -15,7 +15,6 @@ class FixedMembers:
         self._nodes = {one.id: one for one in (here, *others)}
         self._homes: dict[Key, NodeId] = {}
         self.on_change: list[Callable[[], None]] = []
-        self.on_draining: list[Callable[[], None]] = []
         self.leaving = False
 
     @property

@@ -8,6 +8,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.contest.document import document_from
+from botdrome.server.nodes.cluster import rooms_of
 from botdrome.server.nodes.joining import JoinedNode
 from botdrome.store.entries import Wanted
 from tests.patience import until
@@ -79,13 +80,15 @@ async def test_a_drained_home_has_aborted_its_contest_matches_before_another_nod
         (other,) = [one for one in two if one is not home]
         assert isinstance(home.node, JoinedNode)
         rows, store = home.node.members._rows, home.arena.store
-        free_rooms = rows.free
+        give_rooms = rows.give
 
-        async def free_and_note(node: str) -> None:
-            statuses.extend([entry.status for entry in await store.matches(Wanted(contest="five"))])
-            await free_rooms(node)
+        async def give_and_note(of: str, node: str, to: str) -> None:
+            if of == rooms_of("gomoku"):
+                found = await store.matches(Wanted(contest="five"))
+                statuses.extend([entry.status for entry in found])
+            await give_rooms(of, node, to)
 
-        monkeypatch.setattr(rows, "free", free_and_note)
+        monkeypatch.setattr(rows, "give", give_and_note)
         cid, dan = await open_five(home, "cid", "dan")
         with unhurried("gomoku"):
             async with at_five(other, cid, dan):

@@ -178,64 +178,21 @@ async def test_a_room_has_one_home_until_that_node_dies_or_drains(
         assert len(set(homes)) == 1
         first = next(node for node in nodes if node.id == homes[0])
         others = [node for node in nodes if node is not first]
-        rows, left = first.members._rows, list[str | None]()
-        free = rows.free
-
-        async def fail_once(node: str) -> None:
-            monkeypatch.setattr(rows, "free", free)
-            raise StoreUnavailable("away")
-
-        monkeypatch.setattr(rows, "free", fail_once)
-        first.members.on_draining.append(lambda: left.append(first.members.room_home("hall")))
         for node in (*others, first):
             assert await node.members.drain(node.members.here.name)
             await first.until(lambda node=node: first.members.nodes[node.id].draining)  # type: ignore[misc]
-        assert first.members.room_home("hall") == first.id and not left  # no node takes them
+        assert first.members.room_home("hall") == first.id and not first.members.leaving
         for node in others:
             assert await node.members.drain(node.members.here.name, False)
         assert not await others[0].members.drain("dog")
-        for node in nodes:
-            await node.until(lambda node=node: node.members.room_home("hall") is None)  # type: ignore[misc]
-        assert left == [first.id] * 2  # told before the rooms were free, at each attempt
-        second = await first.members.claim("hall")
-        assert second in {node.id for node in others}
+        await first.until(lambda: first.members.leaving)
+        second = await first.members.give("hall", others[0].id)
+        assert second == others[0].id == await others[1].members.claim("hall")
         dead = next(node for node in others if node.id == second)
         await dead.kill()
         third = next(node for node in others if node is not dead)
         await third.sees(first.id, third.id)
         assert await first.members.claim("hall") == third.id
-
-
-async def test_a_node_that_is_drained_for_a_moment_says_so_even_if_it_kept_its_rooms(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with cluster(postgres_url, "ant", "bee") as (ant, bee):
-        members, told = ant.members, list[bool]()
-
-        async def undrained_first(node: str) -> None:
-            await members._rows.drain("ant", False)
-            raise StoreUnavailable("away")
-
-        members.on_change.append(lambda: told.append(members.leaving))
-        members.on_draining.append(lambda: told.append(members.leaving))
-        monkeypatch.setattr(members._rows, "free", undrained_first)
-        await bee.members.drain("ant")
-        await ant.until(lambda: told[-2:] == [True, False])
-
-
-async def test_rooms_are_given_up_once_all_is_stored(postgres_url: str) -> None:
-    async with cluster(postgres_url, "ant", "bee") as (ant, bee):
-        answers = [True, False, False]
-
-        async def settle() -> bool:
-            return answers.pop()
-
-        ant.members.settle = settle
-        await ant.members.claim("hall", lambda _, nodes: ant.members.here)
-        await bee.until(lambda: bee.members.room_home("hall") == ant.id)
-        await bee.members.drain("ant")
-        await bee.until(lambda: bee.members.room_home("hall") is None)
-        assert not answers
 
 
 async def test_nobody_is_dead_because_all_connections_were_lost(
@@ -332,13 +289,3 @@ async def test_of_two_nodes_that_adopt_a_match_at_once_one_gets_it(postgres_url:
         assert await adopting == []
         assert await other.fetchval("SELECT node FROM matches") == bee.id
         await other.close()
-
-
-async def test_a_drained_node_gives_up_a_room_that_it_claimed_too_late(postgres_url: str) -> None:
-    async with joined(postgres_url, "ant") as ant, joined(postgres_url, "bee") as bee:
-        await ant.sees(ant.id, bee.id)
-        await bee.members.drain("ant")
-        await ant.until(lambda: ant.members._freed)
-        assert await ant.members.claim("hall", lambda *_: ant.members.here) == ant.id
-        await ant.members._beat()
-        assert await bee.members.claim("hall", lambda *_: bee.members.here) == bee.id

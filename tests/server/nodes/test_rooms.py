@@ -54,7 +54,11 @@ class House:
             self.key,
             Rooms(self._open, self._leave, self._in_use, lambda: self.stored),
             self._start,
+            self._on_disk,
         )
+
+    async def _on_disk(self) -> None:
+        """All that the rooms tell is stored at once."""
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.add(asyncio.get_running_loop().create_task(work))
@@ -97,19 +101,23 @@ async def test_rooms_move_to_the_node_that_joins(house: House) -> None:
 
 async def test_a_drained_node_leaves_its_rooms_before_another_opens_them(house: House) -> None:
     await house.until("opened")
-    for tell in house.members.on_draining:
-        tell()
+    house.guests, house.stored, house.members.leaving = 1, False, True
+    house.members.change(BEE)
     assert house.diary == ["opened", "left"] and not house.rooms.open
+    house.come()
+    await asyncio.sleep(0)
+    assert house.cluster.home(house.key) == ANT.id  # not all is stored
+    house.stored = True
+    await house.until("opened", "left", "went on")
+    assert house.cluster.home(house.key) == BEE.id
 
 
 async def test_rooms_open_again_if_the_node_is_drained_no_more(house: House) -> None:
     """Giving them up has failed, or what happened in them was not stored in time."""
     await house.until("opened")
     house.members.leaving, house.stored = True, False
-    for tell in house.members.on_draining:
-        tell()
-    house.members.change()
-    assert house.diary == ["opened", "left"] and not house.rooms.settled
+    house.members.change(BEE)
+    assert house.diary == ["opened", "left"]
     house.members.leaving = False
     house.members.change()
     house.come()
@@ -121,10 +129,10 @@ async def test_rooms_open_again_if_the_node_is_drained_no_more(house: House) -> 
 
 async def test_rooms_that_are_being_opened_are_left_if_the_node_is_drained(house: House) -> None:
     house.members.leaving = True
-    for tell in house.members.on_draining:
-        tell()
+    house.members.change(BEE)
     await house.until("opened", "left")
-    assert not house.rooms.open and house.rooms.settled
+    await until(lambda: house.cluster.home(house.key) == BEE.id)
+    assert not house.rooms.open
 
 
 async def test_rooms_in_use_stay_until_their_last_guest_leaves(house: House) -> None:

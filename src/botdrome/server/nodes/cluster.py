@@ -31,12 +31,12 @@ class Members(Protocol):
 
     on_change: list[Callable[[], None]]
     """Called after nodes came or went, or homes of rooms changed."""
-    on_draining: list[Callable[[], None]]
-    """Called when this node is drained, before it gives up its rooms."""
-    leaving: bool
-    """Whether this node is drained, so that other nodes get its rooms, because one of them takes
-    matches.
-    """
+
+    @property
+    def leaving(self) -> bool:
+        """Whether this node is drained, so that other nodes get its rooms, because one of them
+        takes matches.
+        """
 
     def room_home(self, key: Key) -> NodeId | None:
         """Return the node that has claimed rooms; None: none has, as far as this node knows."""

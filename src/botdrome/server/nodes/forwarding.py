@@ -61,12 +61,6 @@ class Routing:
         return next((key for beginning, key in self._games if path.startswith(beginning)), None)
 
 
-SETTLE, LOOK = 0.5, 0.01
-"""Seconds for what happened in rooms to be stored, in which this node does not beat, and between
-two looks at them.
-"""
-
-
 class Forwarder:
     def __init__(
         self,
@@ -78,11 +72,13 @@ class Forwarder:
     ) -> None:
         """`rooms` are those of each game, and `targets` as in `Routing`."""
         self.rooms = {
-            rooms_of(game): RoomsHere(cluster, rooms_of(game), one, desk.tasks.start)
+            rooms_of(game): RoomsHere(
+                cluster, rooms_of(game), one, desk.tasks.start, desk.store.probe
+            )
             for game, one in rooms.items()
         }
         cluster.rooms = self.rooms
-        self._cluster, self._mover, self._store = cluster, mover, desk.store
+        self._cluster, self._mover = cluster, mover
         mover.make_port, mover.place = self._make, self._place
         self.ports: dict[str, MakeProtocol] = {}
         """The protocols of the ports, by their names, for connections that come from other nodes.
@@ -90,40 +86,11 @@ class Forwarder:
         self._key_of = Routing(targets).key_of
         self.forwarding = Forwarding(self._leaves, self._forward)
         """Which connections of the HTTP port go to another node."""
-        self._settling: asyncio.Task[None] | None = None
-        """Goes on from beat to beat, as a busy store may take longer than one of them."""
-        cluster.members.on_change.append(self._look)
 
     def stop(self) -> None:
         """The server stops: give no rooms away any more."""
         for one in self.rooms.values():
             one.stop()
-
-    # Rooms that are given up.
-
-    async def settle(self) -> bool:
-        """Wait until what happened in the rooms is stored, but not for long.
-
-        Return whether it is.
-        """
-        settling = self._settling or asyncio.ensure_future(self._all_stored())
-        done, _ = await asyncio.wait([settling], timeout=SETTLE)
-        self._settling = None if done else settling
-        if done:
-            settling.result()
-        return bool(done)
-
-    async def _all_stored(self) -> None:
-        while not all(one.settled for one in self.rooms.values()):
-            await asyncio.sleep(LOOK)
-        await self._store.probe()  # all changes that were made before it are on disk
-
-    def _look(self) -> None:
-        if not self._cluster.drained and self._settling is not None:
-            self._settling.cancel()
-            self._settling = None
-
-    # Connections.
 
     def routed(self, make: MakeProtocol, port: str, game: str) -> MakeProtocol:
         """Return the protocol factory of a port whose clients meet in the rooms of a game; empty:

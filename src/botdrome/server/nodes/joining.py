@@ -211,9 +211,7 @@ class JoinedNode:
         self.cluster.room_games |= {one.game for one in served if one.game}
         targets = [(target, one.game) for one in served for target in one.targets]
         found = self._forwarder = Forwarder(self._desk, self.cluster, rooms, targets, self.mover)
-        self.members.settle, ports.route, self.forwarding = (
-            found.settle, found.routed, found.forwarding,
-        )  # fmt: skip
+        ports.route, self.forwarding = found.routed, found.forwarding
 
     async def recover(self, desk: Desk, invitations: Invitations) -> None:
         """Store the inputs of all matches from now on, and take over those of dead nodes."""

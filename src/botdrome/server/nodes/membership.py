@@ -55,7 +55,6 @@ class Membership:
         self.here, self.cluster, self.secret = here, rows.cluster, rows.secret
         self.nodes: dict[NodeId, Node] = {here.id: here}
         self.on_change: list[Callable[[], None]] = []
-        self.on_draining: list[Callable[[], None]] = []
         self.take_over: TakeOver = self._abort
         """Called with the matches of dead nodes that this node has adopted.
 
@@ -65,16 +64,8 @@ class Membership:
         self.fenced: Fenced | None = None
         """Set when other nodes have declared this one dead. It must end."""
         self.on_fenced: Callable[[], object] = lambda: None
-        self.leaving = False
-        self.settle: Callable[[], Awaitable[bool]] = _has_no_rooms
-        """Waits after `on_draining` until what happened in the rooms is stored, but not for long.
-
-        Returns whether it is.
-        """
         self._homes: dict[str, NodeId] = {}
         self._digest = ""
-        self._freed = False
-        """Whether this node is drained and has given up its rooms, because others can have them."""
         self._pulses: dict[NodeId, Pulse] = {}
         self._watched: NodeId | None = None
         self._watching: asyncio.Future[None] | None = None
@@ -88,6 +79,10 @@ class Membership:
         self._tasks = [asyncio.ensure_future(self._keep_beating())]
 
     # What other parts of the server ask.
+
+    @property
+    def leaving(self) -> bool:
+        return self.here.draining and not all(node.draining for node in self.nodes.values())
 
     def room_home(self, key: Key) -> NodeId | None:
         home = self._homes.get(home_key(key))
@@ -214,24 +209,10 @@ class Membership:
 
     async def _learn(self, nodes: dict[NodeId, Node], digest: str) -> None:
         """Take over what was read, and tell what changed."""
-        here = nodes[self.here.id]
-        was_leaving, self.leaving = (
-            self.leaving,
-            here.draining and not all(node.draining for node in nodes.values()),
-        )
-        self._freed = self._freed and self.leaving
-        # A room that looked for its home meanwhile may have claimed it for this node again.
-        if self.leaving and (not self._freed or here.id in self._homes.values()):
-            for tell in self.on_draining:
-                tell()
-            if await self.settle():  # otherwise, or if this fails, the next beat tries again
-                await self._rows.free(here.id)
-                self._freed = True
-                self._homes = {key: home for key, home in self._homes.items() if home != here.id}
-        before, self.nodes, self.here = self.nodes, nodes, here
+        before, self.nodes, self.here = self.nodes, nodes, nodes[self.here.id]
         if digest != self._digest:
             self._homes, self._digest = await self._rows.homes()
-        elif was_leaving == self.leaving and _places(before) == _places(nodes):
+        elif _places(before) == _places(nodes):
             return
         if before.keys() - nodes.keys():
             self._orphaned.set()
@@ -294,10 +275,6 @@ async def join(store: Store, settings: ClusterSection) -> Membership:
         raise
     store.write_as(name, epoch)
     return Membership(store, rows, replace(here, epoch=epoch), settings)
-
-
-async def _has_no_rooms() -> bool:
-    return True
 
 
 async def _set_within(event: asyncio.Event, seconds: float) -> None:

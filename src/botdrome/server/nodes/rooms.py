@@ -44,9 +44,11 @@ class RoomsHere:
         key: Key,
         rooms: Rooms,
         start: Callable[[Coroutine[Any, Any, None]], None],
+        stored: Callable[[], Awaitable[None]],
     ) -> None:
-        """`start` runs a background task."""
+        """`start` runs a background task, `stored` waits until all changes so far are on disk."""
         self._cluster, self._key, self._rooms, self._start = cluster, key, rooms, start
+        self._stored = stored
         self.open = self._changing = self._asking = False
         """`_changing`: a task opens the rooms, or gives them away.
 
@@ -55,15 +57,7 @@ class RoomsHere:
         self._waiting: list[tuple[Act, Act]] = []
         self._timer: asyncio.TimerHandle | None = None
         cluster.members.on_change.append(self._look)
-        cluster.members.on_draining.append(
-            self._leave
-        )  # before another node opens them: both would play the same contests
         self._look()
-
-    @property
-    def settled(self) -> bool:
-        """Whether another node can open the rooms."""
-        return not self._changing and self._rooms.settled()
 
     def when_open(self, act: Act, elsewhere: Act) -> None:
         """Call `act` when the rooms are open here, or `elsewhere` when another node is
@@ -96,8 +90,9 @@ class RoomsHere:
             self._cluster.with_home(self._key, lambda _: self._look())
         elif home != self._cluster.here:
             self._close()
-        elif self._cluster.members.leaving:
-            self._leave()
+        elif self._cluster.drained:
+            self._leave()  # before another node opens them: both would play the same contests
+            self._change(self._give())
         elif not self.open:
             self._change(self._open())
         else:
@@ -142,26 +137,27 @@ class RoomsHere:
         for act, _ in waiting:
             act()
         self.stop()
-        node = self._cluster.place(self._key).id
-        if node == self._cluster.here:
+        if self._cluster.place(self._key).id == self._cluster.here:
             return
         if self._rooms.in_use():
             self._timer = asyncio.get_running_loop().call_later(RETRY, self._look)
         else:
             self.open = False
-            self._change(self._give(node))
+            self._change(self._give_if_empty())
 
-    async def _give(self, node: NodeId) -> None:
+    async def _give_if_empty(self) -> None:
         await asyncio.sleep(SETTLE)
         if self._rooms.in_use():
             self.open = True
             return
         self._rooms.leave()
+        await self._give()
+
+    async def _give(self) -> None:
         await self._settle()
-        home = await self._cluster.members.give(self._key, node)
-        log.debug(
-            "rooms move to another node, because nobody is in them", rooms=self._key, node=home
-        )
+        await self._stored()
+        home = await self._cluster.members.give(self._key, self._cluster.place(self._key).id)
+        log.debug("rooms move to another node", rooms=self._key, node=home)
 
     async def _settle(self) -> None:
         while not self._rooms.settled():
