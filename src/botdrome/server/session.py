@@ -195,23 +195,27 @@ class Session:
     # What the conversation asks for.
 
     def answer(self, reply: Reply) -> None:
-        if not self.closed:
-            now = self._loop.time()
-            self._run(self.conversation.answer(reply, now), now)
+        if self.closed:
+            return
+        now = self._loop.time()
+        outs = self.conversation.answer(reply, now)
+        if outs:
+            self._run(outs, now)
+        elif (due := self.conversation.deadline) != self._due:
+            self._set_timer(due, now)
 
     def _run(self, outs: Sequence[Out], now: Seconds) -> None:
-        if outs:
-            unsent: list[bytes] = []
-            for out in outs:
-                if isinstance(out, bytes):
-                    unsent.append(out)
-                    continue
-                if unsent and self._onward is None:
-                    self.tell(unsent)
-                    unsent = []
-                self._execute(out)
-            if unsent and self._onward is None:  # otherwise the session that follows sends them
+        unsent: list[bytes] = []
+        for out in outs:
+            if isinstance(out, bytes):
+                unsent.append(out)
+                continue
+            if unsent and self._onward is None:
                 self.tell(unsent)
+                unsent = []
+            self._execute(out)
+        if unsent and self._onward is None:  # otherwise the session that follows sends them
+            self.tell(unsent)
         if (due := self.conversation.deadline) != self._due:
             self._set_timer(due, now)
 

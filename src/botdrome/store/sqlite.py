@@ -76,6 +76,11 @@ UNSTORABLE = (
 )
 
 
+sqlite3.register_adapter(bytes, bytes)
+sqlite3.register_adapter(type(None), {None: None}.get)
+# SQLite takes these values as they are. Without adapters, sqlite3 looks for one at each value.
+
+
 @cache
 def prepared(statement: str) -> str:
     """SQLite takes a list as JSON."""

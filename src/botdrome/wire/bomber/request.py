@@ -59,6 +59,10 @@ class BadRequest(Exception):
 NOT_UTF8 = BadRequest("BAD_MESSAGE", "names and values are text in UTF-8")
 
 
+BRACKETS = {b"", b"{", b"[", b"(", b'"', b"'"}
+"""The beginnings of a body that is no form; the empty one has nothing to read."""
+
+
 def read_message(body: bytes) -> Message:
     """Read the message in a body: JSON, else a Python literal, else a form. An empty body is an
     empty message.
@@ -68,7 +72,7 @@ def read_message(body: bytes) -> Message:
         return {}
     if boundary := BOUNDARY.match(text):
         return dict(_read_parts(text, boundary[0]))
-    if text[:1] not in b"{[(\"'" and b"=" in text:
+    if text[:1] not in BRACKETS and text.find(b"=") >= 0:
         return dict(read_form(text))
     try:
         value = DECODER.decode(bounded(text))

@@ -83,7 +83,7 @@ def accepted(headers: Mapping[bytes, bytes], subprotocol: bytes | None = None) -
         raise BadHandshake("the field Sec-WebSocket-Key is missing, or not one word")
     if headers.get(b"upgrade", b"").lower() != b"websocket":
         raise BadHandshake("the field Upgrade is not 'websocket'")
-    if b"upgrade" not in headers.get(b"connection", b"").lower():
+    if headers.get(b"connection", b"").lower().find(b"upgrade") < 0:  # faster than `in`
         raise BadHandshake("the field Connection has no 'Upgrade'")
     if b"transfer-encoding" in headers or headers.get(b"content-length", b"").strip(b"0"):
         raise BadHandshake("a request for a WebSocket has no body")
