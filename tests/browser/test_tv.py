@@ -70,7 +70,7 @@ def test_a_board_fills_the_height(chromium: Browser, arena: BrowserArena) -> Non
         assert box["height"] > 0.8 * HALL[1]
         player = page.get_by_role("list", name="Players").get_by_role("listitem")
         expect(player.filter(has_text="Tia of the hall").locator(".clock.runs")).to_contain_text(
-            "s left"
+            " left"
         )
         check(page)
         guest.resign()

@@ -166,7 +166,7 @@ async def test_a_job_that_loses_every_worker_fails(monkeypatch: pytest.MonkeyPat
 def test_all_calls_that_change_something_are_orders() -> None:
     reading = {
         live, contest_games, count_duels, awaited, Arena.look, Arena.past, Arena.holder, Arena.owns,
-        participant_with, check_upload,
+        Arena.author, participant_with, check_upload,
     }  # fmt: skip
     sources = [file.read_text() for file in Path(api.__path__[0]).rglob("*.py")]
     calls = re.findall(r"(?:await |[.(])_?call(?:_bot)?\(\s*([\w.]+)", "".join(sources))
