@@ -135,8 +135,9 @@ faults: $(READY) ## fail each call to the store, under load, and compare what wa
 	$(BIN)/python -m tests.faults
 
 chaos: export PYTHONPATH := $(CURDIR)/src
-chaos: $(READY) ## fail nodes, NATS and PostgreSQL under load, and compare what was told with what is stored; takes minutes
+chaos: $(READY) ## fail nodes, NATS, PostgreSQL and runners under load, and compare what was told with what is stored; takes minutes
 	$(BIN)/python -m tests.chaos
+	$(BIN)/python -m tests.chaos.hosting_kills
 
 bench: export PYTHONPATH := $(CURDIR)/src
 bench: $(READY) ## measure, in CPU time; takes some minutes
@@ -150,6 +151,7 @@ bench: $(READY) ## measure, in CPU time; takes some minutes
 	$(BIN)/python -m bench.nodes
 	$(BIN)/python -m bench.inputs
 	$(BIN)/python -m bench.scaling
+	$(BIN)/python -m bench.hosting
 
 against: export PYTHONPATH := $(CURDIR)/src
 against: $(READY) ## compare the speed with an earlier version, `make against COMMIT=...`; takes a quarter of an hour

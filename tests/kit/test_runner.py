@@ -25,8 +25,8 @@ from botdrome.wire.upload import PackedFile, packed
 from tests.kit import hosted
 from tests.kit.hosted import FIRST_FREE, HOSTING, Author, play_against, running, sandboxes
 from tests.offline.test_sandbox import bwrap  # noqa: F401
-from tests.patience import PATIENCE, until
-from tests.server.clients import bot, play_noughts, registered, server
+from tests.patience import PATIENCE, PAUSE, until
+from tests.server.clients import bot, leap, play_noughts, registered, server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("bwrap")]
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
@@ -312,6 +312,28 @@ async def test_a_lease_that_ends_in_a_match_leaves_no_process(tmp_path: Path) ->
             await until(sandboxes)
             await ada.ask("DELETE", json={"number": 1})
             await until(lambda: not sandboxes())
+
+
+async def test_the_process_of_a_bot_stays_while_it_is_busy_and_ends_when_it_is_idle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runners, "IDLE", 1000.0)
+    async with server(tmp_path, **HOSTING) as house, running(house, tmp_path):
+        ada = await Author.of_new_bot(house)
+        await ada.push()
+        await ada.until(state="accepted", runner="one")
+        assert sandboxes() == [], "it starts with its first match"
+        seen = []
+        for number in range(1, 4):
+            await play_against(house, f"bob{number}")
+            async with asyncio.timeout(PATIENCE):
+                while len((await ada.ask("GET", "upload-logs")).json()["logs"]) < number:
+                    await asyncio.sleep(PAUSE)
+            seen.append(sandboxes())
+            leap(600)
+        assert seen[0] and seen == [seen[0]] * 3
+        leap(600)
+        await until(lambda: not sandboxes())
 
 
 async def test_a_check_has_a_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

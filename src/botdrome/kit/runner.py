@@ -351,6 +351,8 @@ class HostedBot:
         self._runner, self._lease, self.entrant = runner, lease, entrant
         self.fault = ""
         """Why the bot failed in its last match; empty: it did not."""
+        self._idle: asyncio.TimerHandle | None = None
+        """Ends the process of the bot, unless another match ends before."""
 
     def player(self) -> RemotePlayer:
         return self._runner.player(self.entrant, self._lease)
@@ -360,8 +362,10 @@ class HostedBot:
 
     async def show_match(self, player: RemotePlayer) -> None:
         loop, self.fault = asyncio.get_running_loop(), player.fault
-        # A process that plays the next match then is not idle, and stays.
-        loop.call_later(IDLE, loop.run_in_executor, None, close_idle, self.entrant)
+        if self._idle is not None:
+            self._idle.cancel()
+        # A process that plays a long match then is not idle, and stays.
+        self._idle = loop.call_later(IDLE, loop.run_in_executor, None, close_idle, self.entrant)
         await self._runner.send_log(self._lease, player)
 
 
