@@ -35,13 +35,13 @@ function Hosted({ name, token, refuse }: { name: string; token: string; refuse: 
   const logs = useRest<LogsShown>(`/upload-logs/${path}`, 10_000, null, token);
   const error = versions.error ?? logs.error;
   if (error) return <><Problem words={error} /><p><button type="button" onClick={refuse}>Use another password</button></p></>;
-  if (!versions.value || !logs.value) return <p class="quiet" role="status">Loading …</p>;
+  if (!versions.value || !logs.value) return <p class="quiet for-author" role="status">Loading …</p>;
   if (versions.value.uploads.length === 0) return <p>No version is uploaded. <a href={`/upload?bot=${path}`}>Upload one</a>, also with <code>botdrome push</code>.</p>;
   const { uploads } = versions.value;
   const failed = logs.value.logs.filter((one) => one.fault);
   const sorted = [...failed, ...logs.value.logs.filter((one) => !one.fault)];
   return (
-    <div class="columns">
+    <div class="columns for-author">
       <div>
         <h3>Versions</h3>
         <VersionList bot={name} token={token} uploads={uploads} changed={versions.again} />
