@@ -117,6 +117,7 @@ def clocks_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peer, "monotonic", lambda: now)
     monkeypatch.setattr(timing, "PERIOD", 3_600_000)
     monkeypatch.setattr(timing, "LATE", 3_600_000)
+    monkeypatch.setattr(timing, "DELAY", 3_600_000)
 
 
 async def count_of(work: Callable[[], Awaitable[object]], entrance: str = "") -> CallCount:
