@@ -56,9 +56,10 @@ class BattlebotServer:
         """`transfer` is that of a connection which comes from another node; `client` has logged in
         there.
         """
-        conversation = BattlebotConversation(*self._limits, asyncio.get_running_loop().time())
+        now = asyncio.get_running_loop().time()
+        conversation = BattlebotConversation(*self._limits, now)
         if client is None:
-            return Session(connection, conversation, self, self._desk)
+            return Session(connection, conversation, self, self._desk, now)
         login = conversation.resume(client.login)
         session = Session(connection, conversation, self, self._desk)
         session.name, session.owner = client.name, client.owner

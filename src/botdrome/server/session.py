@@ -120,8 +120,14 @@ class Session:
     )  # fmt: skip
 
     def __init__(
-        self, connection: Connection, conversation: Conversation, server: ProtocolServer, desk: Desk
+        self,
+        connection: Connection,
+        conversation: Conversation,
+        server: ProtocolServer,
+        desk: Desk,
+        now: Seconds | None = None,
     ) -> None:
+        """`now` is the loop's time, if the caller has just read it."""
         self.connection, self.conversation = connection, conversation
         self.tell = connection.send  # not a method: a call less for each message
         self._server, self._desk = server, desk
@@ -149,7 +155,7 @@ class Session:
         """The protocol may set `on_seat`, which is called when the client gets a seat, and
         `release`, when the session is over.
         """
-        now = self._loop.time()
+        now = self._loop.time() if now is None else now
         outs = conversation.begin(now)
         if outs:
             self._run(outs, now)

@@ -199,7 +199,7 @@ class Dispatcher(asyncio.Protocol):
         claimed = headers.get(FORWARDED_FOR)
         if claimed is not None and isinstance(transport, Peer):
             transport.adopt(transport.client_of(claimed.decode("latin-1")))
-        address = address_of(transport)
+        address = transport.address if isinstance(transport, Peer) else address_of(transport)
         if options.refusal is not None and (limited := options.refusal(address)):
             return self._refuse(transport, limited)
         refusal = self._limits.admit(address, options.player)

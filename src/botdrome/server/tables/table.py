@@ -226,11 +226,12 @@ class Table:
         `now` is the time, if the caller has just read it and let the ticks that were due go first.
         `at` is the same on the loop's clock, if ticks may be due.
         """
-        if now is None:
+        if at is not None and self._tick_timers is None:  # the usual case
+            now = int((at - self._began) * 1000)
+        elif now is None:
             if self._tick_timers is not None:
                 self._tick_timers.catch_up()
-                at = None
-            now = self.now() if at is None else int((at - self._began) * 1000)
+            now = self.now()
         if self._break is not None:
             return self._submit_in_break(player, raw, message)
         match = self.match

@@ -141,8 +141,10 @@ def read_login(message: Any) -> Login:
     if row is None:
         raise BadLogin
     if len(message) == len(PLAIN_KEYS) and message.keys() == PLAIN_KEYS:
-        players = max(2, row.game.players[0])
-        return Login(row, _text(message, "name"), _text(message, "password"), players, {})
+        name, password = message["name"], message["password"]
+        if isinstance(name, str) and isinstance(password, str):
+            return Login(row, name, password, max(2, row.game.players[0]), {})
+        raise BadLogin
     contest, guest = _contest(message.get("contest")), _guest(message)
     pace, invite = _pace(message, guest), _invite(message)
     game, players = _set_up(row, message.get("options"), message.get("players"))
