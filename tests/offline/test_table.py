@@ -114,7 +114,10 @@ def test_a_program_that_fails_loses_with_the_cause_named(
     assert table.faults[0].startswith(words)
 
 
-def test_a_program_that_hangs_is_out_of_time(tmp_path: Path) -> None:
+def test_a_program_that_hangs_is_out_of_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("botdrome.offline.table.START", 0.2)  # it is not late before
     match, table = played(program(tmp_path, programs.DEAF), first_free, SOON)
     assert match.result is not None
     assert match.result.causes == ("timeout", "complete")
