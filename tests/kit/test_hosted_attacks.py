@@ -17,14 +17,16 @@ from botdrome.app import RunningServer
 from botdrome.client import join
 from botdrome.client.sandbox import SANDBOXED
 from botdrome.kit.runner import Runner
+from botdrome.offline import remote_player
 from botdrome.offline.isolation import Isolation
 from botdrome.store.entries import Wanted
-from tests.kit.hosted import HOSTING, Author, play_against, running, sandboxes
+from botdrome.wire.upload import RunnerMachine
+from tests.kit.hosted import GAME, HOSTING, Author, play_against, running, sandboxes
 from tests.offline import attacks, failing_bots
 from tests.offline.test_sandbox import skip_without_sandbox
 from tests.offline.test_sandbox_promises import ATTACKS, KILLED
 from tests.patience import PATIENCE, PAUSE
-from tests.server.clients import server
+from tests.server.clients import server, unhurried
 
 pytestmark = pytest.mark.anyio
 LOW = Isolation(sandbox=True, limits=replace(SANDBOXED, memory=200))
@@ -99,13 +101,14 @@ def anyio_backend() -> str:
 async def hosted(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Hosted]:
     skip_without_sandbox()
     folder = tmp_path_factory.mktemp("hosted")
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, unhurried(GAME):
+        patch.setattr(remote_player, "START", PATIENCE)
         patch.setattr(join, "MOST_FAULTS", len(CODES))  # it is not paused between two tests
         patch.setenv("SECRET", "do not tell")
-        async with server(folder, **HOSTING) as house, running(house, folder, "one", LOW) as runner:
-            other = folder / "builds of one" / "other" / "bot.py"
-            other.parent.mkdir(parents=True)
-            other.write_text("# a secret opening")
+        other = folder / "builds of one" / "other" / "bot.py"
+        other.parent.mkdir(parents=True)
+        other.write_text("# a secret opening")
+        async with server(folder, **HOSTING) as house:
             places = [*map(str, (other, other.parent, folder / "test.db")), __file__, "/home"]
             names = {"PLACES": repr(places), "RUNNER": str(os.getpid()), "LISTENS": str(house.port)}
             code = BOT
@@ -113,8 +116,12 @@ async def hosted(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Host
                 code = code.replace(f"={name}", f"={value}")
             ada = await Author.of_new_bot(house)
             await ada.push(code)
-            await ada.until(state="accepted", runner="one")
-            yield Hosted(house, ada, runner)
+            # Nothing is attacked in its check, so another runner says that it is accepted.
+            checks = await house.arena.hosting.beat("checks", RunnerMachine(), [], 1, 0)
+            await house.arena.hosting.report(checks.given[0].credential, True, "fine")
+            async with running(house, folder, "one", LOW) as runner:
+                await ada.until(runner="one")
+                yield Hosted(house, ada, runner)
     assert sandboxes() == []
 
 
