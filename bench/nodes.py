@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -28,6 +28,7 @@ from botdrome.server.battlebot import BattlebotServer
 from botdrome.server.network.peer import Proxies, Shares, sharing
 from botdrome.server.network.steady_loop import run
 from botdrome.server.nodes.cluster import Node, NodeId
+from botdrome.server.nodes.membership import Membership
 from botdrome.server.nodes.moving import Arrival, Mover
 from botdrome.server.session import Session, Transfer
 
@@ -81,7 +82,7 @@ async def serve(plan: NodePlan) -> None:
             "cube_port": 0,
         }
     )
-    server, members = await open_server(settings), PlannedMembers(plan)
+    server, members = await open_server(settings), cast(Membership, PlannedMembers(plan))
     mover, host = Mover(members, "bench"), server.server_of(BattlebotServer)
     mover.arrivals["battlebot"] = Arrival(host.connect)
     shares, proxies = Shares(), Proxies(settings)

@@ -2,8 +2,9 @@
 
 import asyncio
 
-from botdrome.server.nodes.cluster import Members, NodeId
+from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.nodes.links import Links, NotAnswered
+from botdrome.server.nodes.membership import Membership
 
 
 class Network:
@@ -16,7 +17,7 @@ class Network:
 class MemoryLinks(Links):
     """What is sent in one turn of the loop arrives in the next one."""
 
-    def __init__(self, network: Network, members: Members) -> None:
+    def __init__(self, network: Network, members: Membership) -> None:
         super().__init__(members)
         self.network = network
         network.links[members.here.id] = self

@@ -15,8 +15,8 @@ from botdrome.app import RunningServer
 from botdrome.server import battlebot
 from botdrome.server.lobby.bans import Bans
 from botdrome.server.lobby.registry import Registry
-from botdrome.server.nodes.cluster import Cluster
 from botdrome.server.nodes.moving import Handover
+from botdrome.server.nodes.rooms import Cluster
 from botdrome.store.entries import BotEntry
 from tests.patience import until
 from tests.server.clients import NOTICES, Client, bot, play_noughts, registered, unhurried

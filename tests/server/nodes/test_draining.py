@@ -15,9 +15,9 @@ from botdrome.contest.lobby import Wish
 from botdrome.server.lobby.desk import RETRY, Desk
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes import shared_tables
-from botdrome.server.nodes.cluster import Cluster
 from botdrome.server.nodes.links import encode
 from botdrome.server.nodes.moving import NODE_STOPS, Handover
+from botdrome.server.nodes.rooms import Cluster
 from botdrome.server.nodes.shared_desk import SharedDesk
 from tests.patience import until
 from tests.server.calling.hosts import answer

@@ -41,7 +41,7 @@ async def test_servers_join_and_leave(postgres_url: str, nats_url: str) -> None:
         clusters = ant.node.cluster, bee.node.cluster
         await until(lambda: [one.has_rooms("gomoku") for one in clusters].count(True) == 1)
         async with bot(ant, await registered(ant, "ada")):
-            await bee.node.cluster.members._beat()  # type: ignore[attr-defined]
+            await bee.node.cluster.members._beat()
             loads = {node.name: node.load for node in bee.node.cluster.members.nodes.values()}
             assert set(loads["ant"]) == {"tables", "connections", "waiting", "cpu", "seconds"}
 

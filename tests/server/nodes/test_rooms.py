@@ -9,8 +9,8 @@ import pytest
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.server.lobby.desk import WaitingClient
 from botdrome.server.nodes import rooms as under_test
-from botdrome.server.nodes.cluster import PLACES, Cluster, Node, rooms_of, spread
-from botdrome.server.nodes.rooms import Rooms, RoomsHere
+from botdrome.server.nodes.cluster import PLACES, Node, rooms_of, spread
+from botdrome.server.nodes.rooms import Cluster, Rooms, RoomsHere
 from botdrome.server.nodes.shared_desk import SharedDesk, can_move
 from botdrome.store.entries import Wanted
 from tests.patience import until

@@ -33,7 +33,7 @@ async def test_nodes_are_listed_and_drained(
         drained = await run_beside("admin", "drain", "bee", "--server", ant.url, "--token", TOKEN)
         assert drained.exit_code == 0
         assert bee.node.cluster is not None
-        await bee.node.cluster.members._beat()  # type: ignore[attr-defined]
+        await bee.node.cluster.members._beat()
         assert (await shown(bee))["bee"]["draining"]
         listed = await run_beside("admin", "nodes", "--server", bee.url)
         assert listed.exit_code == 0

@@ -13,10 +13,10 @@ from urllib.parse import unquote_to_bytes
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.network.listening import MakeProtocol
-from botdrome.server.nodes.cluster import Cluster, Key, NodeId, rooms_of
+from botdrome.server.nodes.cluster import Key, NodeId, rooms_of
 from botdrome.server.nodes.moving import PORT, WAITS, FrontConnection, Mover, header_of
 from botdrome.server.nodes.pipes import Header
-from botdrome.server.nodes.rooms import Rooms, RoomsHere
+from botdrome.server.nodes.rooms import Cluster, Rooms, RoomsHere
 from botdrome.server.session import Transfer
 
 

@@ -19,11 +19,11 @@ from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.nodes import membership
 from botdrome.server.nodes.asking import Asking, NodeAsking
-from botdrome.server.nodes.cluster import Cluster, Node, NodeId, rooms_of
+from botdrome.server.nodes.cluster import Node, NodeId, rooms_of
 from botdrome.server.nodes.forwarding import Forwarder
 from botdrome.server.nodes.links import Links, NatsRefused, NatsUnavailable
 from botdrome.server.nodes.moving import Arrival, MakeArrival, Mover
-from botdrome.server.nodes.rooms import Rooms
+from botdrome.server.nodes.rooms import Cluster, Rooms
 from botdrome.server.nodes.shared_bots import SharedRegistry, SharedTunnels
 from botdrome.server.nodes.shared_desk import SharedDesk
 from botdrome.server.nodes.shared_tables import SharedTables

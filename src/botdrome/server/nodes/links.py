@@ -13,7 +13,8 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from botdrome.server.nodes.cluster import MESSAGES, Members, NodeId
+from botdrome.server.nodes.cluster import MESSAGES, NodeId
+from botdrome.server.nodes.membership import Membership
 
 log = structlog.get_logger()
 
@@ -54,7 +55,7 @@ class Links:
     largest = 1 << 20
     """Bytes of a message."""
 
-    def __init__(self, members: Members) -> None:
+    def __init__(self, members: Membership) -> None:
         self.members = members
         self.beats: list[Beat[Any]] = []
         self.answer: Callable[[bytes], Awaitable[bytes]]

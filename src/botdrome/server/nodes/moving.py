@@ -45,7 +45,8 @@ from botdrome.server.network.peer import (
 from botdrome.server.network.steady_loop import watch_of
 from botdrome.server.network.tcp import StreamReceiver, Tcp
 from botdrome.server.network.websocket import READING, Socket, end_writing
-from botdrome.server.nodes.cluster import Members, NodeId
+from botdrome.server.nodes.cluster import NodeId
+from botdrome.server.nodes.membership import Membership
 from botdrome.server.nodes.pipes import (
     UNKNOWN,
     Header,
@@ -365,6 +366,7 @@ class FrontConnection(asyncio.Protocol):
         if departed is False and waits:
             asyncio.get_running_loop().call_later(waits[0], self.go, waits[1:])
         elif not departed:
+            self._mover.fronts.add(self)
             self._task = asyncio.ensure_future(self._open())
 
     async def _open(self) -> None:
@@ -377,7 +379,6 @@ class FrontConnection(asyncio.Protocol):
         if self.transport is None:
             return pipe.transport.abort()
         self.pipe, pipe.user, transport = pipe, self, self.transport
-        self._mover.fronts.add(self)
         self._network = _network_of(transport)
         header = replace(self.header, rest=self.seen)
         pipe.send(OPEN, self._mover.opening(self._network, header))
@@ -400,6 +401,7 @@ class FrontConnection(asyncio.Protocol):
     def leave(self) -> asyncio.Transport:
         """Give the connection to another protocol, or to another process."""
         transport, self.transport = self.transport, None
+        self._mover.fronts.discard(self)
         assert transport is not None
         return transport
 
@@ -516,7 +518,7 @@ class Mover:
     """
     _shared: ShareArriving
 
-    def __init__(self, members: Members, secret: str) -> None:
+    def __init__(self, members: Membership, secret: str) -> None:
         self._members = members
         self.arrivals: dict[str, Arrival] = {}
         """By protocol."""
@@ -527,7 +529,7 @@ class Mover:
         socket stops.
         """
         self.fronts: set[FrontConnection] = set()
-        """The connections that are piped to other nodes."""
+        """The connections that are piped to other nodes, or will be."""
         self._pipes = PipePort(members.here.id, secret, self._accept_pipe)
         self.opening = self._pipes.opening
         self._handover: Handover | None = None
@@ -545,6 +547,8 @@ class Mover:
         return f"{await self._pipes.open(settings)} {self._handover.open()}"
 
     def close(self) -> None:
+        for front in list(self.fronts):
+            front.abort()
         self._pipes.close()
         if self._handover is not None:
             self._handover.close()
@@ -577,8 +581,9 @@ class Mover:
     def _follow(self) -> None:
         live = self._members.nodes.keys()
         self._pipes.drop(live)
-        for front in [one for one in self.fronts if one.to not in live]:
-            front.abort()
+        for front in list(self.fronts):
+            if front.pipe is not None and front.to not in live:
+                front.abort()
 
     # Connections that go.
 

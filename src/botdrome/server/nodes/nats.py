@@ -16,8 +16,9 @@ from nats.aio.msg import Msg
 from nats.errors import Error, NoRespondersError
 
 from botdrome.server.lobby.desk import Tasks
-from botdrome.server.nodes.cluster import Members, NodeId
+from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.nodes.links import Links, NatsRefused, NatsUnavailable, NotAnswered
+from botdrome.server.nodes.membership import Membership
 from botdrome.server.settings import BadSetting
 
 log = structlog.get_logger()
@@ -84,7 +85,9 @@ class NatsLinks(Links):
     without its own attempts to connect again: those end at the first error of a server.
     """
 
-    def __init__(self, url: str, members: Members, cluster: str, open_nats: bool = False) -> None:
+    def __init__(
+        self, url: str, members: Membership, cluster: str, open_nats: bool = False
+    ) -> None:
         super().__init__(members)
         self._addresses, self._open_nats = read_addresses(url), open_nats
         self._prefix = f"botdrome.{cluster}"

@@ -7,18 +7,22 @@ wait, and go on to the new home.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import structlog
 
+from botdrome.contest.lobby import Wish
 from botdrome.server.failures import log_failure
-from botdrome.server.nodes.cluster import RETRY, Cluster, Key, NodeId
+from botdrome.server.nodes.cluster import PLACES, Key, Node, NodeId, choose, rooms_of, spread
+from botdrome.server.nodes.membership import Membership
 
 log = structlog.get_logger()
 
 SETTLE = 0.2
 """Seconds for requests that came before the rooms closed: they may bring clients."""
+RETRY = 1.0
+"""Seconds until a claim is tried again."""
 LOOK = 0.01
 """Seconds between two looks whether everything is stored."""
 Act = Callable[[], None]
@@ -40,7 +44,7 @@ class Rooms(NamedTuple):
 class RoomsHere:
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: "Cluster",
         key: Key,
         rooms: Rooms,
         start: Callable[[Coroutine[Any, Any, None]], None],
@@ -162,3 +166,68 @@ class RoomsHere:
     async def _settle(self) -> None:
         while not self._rooms.settled():
             await asyncio.sleep(LOOK)
+
+
+class Cluster:
+    def __init__(
+        self, members: Membership, start: Callable[[Coroutine[Any, Any, None]], None]
+    ) -> None:
+        """`start` runs a background task."""
+        self.members, self._start = members, start
+        self.room_games: set[str] = set()
+        """The games with rooms, which also seat clients from the desk."""
+        self.rooms: Mapping[Key, RoomsHere] = {}
+
+    @property
+    def here(self) -> NodeId:
+        return self.members.here.id
+
+    def has_rooms(self, game: str) -> bool:
+        """Whether the rooms and contests of a game are on this node."""
+        return self.members.room_home(rooms_of(game)) == self.here
+
+    @property
+    def drained(self) -> bool:
+        """Whether this node is drained and another one takes its place."""
+        return self.members.leaving
+
+    def key_of(self, wish: Wish) -> Key:
+        """Return the group of a wish.
+
+        Wishes that differ in pace alone may meet (see `Seeker.accepts`).
+        """
+        if wish.contest is not None or wish.game in self.room_games:
+            return rooms_of(wish.game)
+        return f"{wish.game} {wish.players} {wish.options} {wish.invite or ''}"
+
+    def home(self, key: Key) -> NodeId | None:
+        """Return the home of a key; None: it is claimed in the store, and has no home
+        at present.
+        """
+        if key in PLACES:
+            return self.members.room_home(key)
+        return choose(key, self.members.nodes.values()).id
+
+    def place(self, key: Key, nodes: Iterable[Node] | None = None) -> Node:
+        """Return the node that should be the home of one of the places."""
+        return spread(PLACES, nodes or self.members.nodes.values())[key]
+
+    def with_home(self, key: Key, act: Callable[[NodeId], object], anew: bool = False) -> None:
+        """Call with the home of a place: now, or once it is claimed, or `anew`, once it is read
+        from the store.
+        """
+        home = None if anew else self.members.room_home(key)
+        if home is not None:
+            act(home)
+        else:
+            self._start(self._claim(key, act))
+
+    async def _claim(self, key: Key, act: Callable[[NodeId], object]) -> None:
+        while True:
+            try:
+                home = await self.members.claim(key, self.place)
+                break
+            except Exception:
+                log_failure(f"the home of the {key} could not be claimed")
+                await asyncio.sleep(RETRY)
+        act(home)

@@ -17,9 +17,11 @@ from msgspec.structs import replace
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.contest.local_first import MOST_ALIKE, MOST_TOLD, DeskBeat, LocalFirst, PlayedGame
 from botdrome.server.lobby.desk import Desk, OtherNodes, WaitingClient
-from botdrome.server.nodes.cluster import Cluster, Key, Members, Node, NodeId, able, choose
+from botdrome.server.nodes.cluster import Key, Node, NodeId, able, choose
 from botdrome.server.nodes.links import Beat, Links
+from botdrome.server.nodes.membership import Membership
 from botdrome.server.nodes.moving import Mover, front_of, is_secure
+from botdrome.server.nodes.rooms import Cluster
 from botdrome.server.session import Session, Transfer
 
 # Placement: chooses the node of each table, so that tables spread evenly and few connections have
@@ -52,7 +54,7 @@ class Placement:
     """
 
     def __init__(
-        self, members: Members, tables: Callable[[], int], clock: Callable[[], float]
+        self, members: Membership, tables: Callable[[], int], clock: Callable[[], float]
     ) -> None:
         """`tables` returns the number of tables here, `clock` seconds."""
         self._members, self._here, self._clock, self._last = members, tables, clock, clock()

@@ -29,9 +29,10 @@ from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.url_bots import CalledBot, Callee, Invitations
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes.asking import Asking, NoAnswer
-from botdrome.server.nodes.cluster import Cluster, NodeId, able, choose
+from botdrome.server.nodes.cluster import NodeId, able, choose
 from botdrome.server.nodes.membership import Membership
 from botdrome.server.nodes.moving import HeldInput, Mover
+from botdrome.server.nodes.rooms import Cluster
 from botdrome.server.nodes.shared_tables import SharedTables
 from botdrome.server.session import Session, Transfer
 from botdrome.server.tables.kept_table import (
