@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from botdrome.wire.bomber.request import (
@@ -47,6 +47,8 @@ def test_a_literal_that_python_writes_is_read_as_python_reads_it(value: Any) -> 
     assert read_literal(repr(value)) == value
 
 
+@example("0\n,")
+@example("'a'\n'b'")
 @given(st.text(alphabet="{}[]()'\"\\,:-+0123456789eE._ \nxuTrueNone", max_size=30))
 def test_no_text_is_read_that_python_would_not_read(text: str) -> None:
     try:

@@ -33,6 +33,8 @@ TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
+LINE_END = re.compile(r"[\r\n]")
+"""Outside brackets, a literal has one line."""
 ESCAPE = re.compile(
     r"\\(?:(?P<bad>(?:u|U0000)[dD][89a-fA-F]|[4-7][0-7]{2}|N)|[\n\\'\"abfnrtvxuU0-7]|(?P<plain>.))",
     re.DOTALL,
@@ -123,6 +125,8 @@ def _checked(text: str) -> str:
         found = TOKEN.match(text, at)
         if found is None or found.lastgroup is None:
             raise BadLiteral(f"this is not a literal, from character {at} on")
+        if tokens and not depth and LINE_END.search(text, at, found.start(found.lastgroup)):
+            raise BadLiteral(f"it ends with its line, at character {at}")
         token, at = found[found.lastgroup], found.end()
         depth += (token in "{[(") - (token in "}])") if found.lastgroup == "sign" else 0
         if depth > DEEPEST_LITERAL:
