@@ -113,6 +113,8 @@ class Runner:
         """By the hash of the lease's credential."""
         self._running = set[Work]()
         """With that of leases that have ended."""
+        self._asked: asyncio.Future[Any] | None = None
+        """The answer to the last beat."""
         self.machine = machine
 
     async def run(self) -> None:
@@ -135,8 +137,11 @@ class Runner:
             work.end()
         await asyncio.gather(*(work.task for work in self._running), return_exceptions=True)
         self._work.clear()
-        with suppress(ServerProblem):  # gives all leases back
+        asked = self._asked
+        with suppress(ServerProblem):  # gives all leases back, also those of a beat under way
             await self._beat((0, 0))
+            if asked is not None and (await asked)["given"]:
+                await self._beat((0, 0))
         await asyncio.to_thread(close_idle)
 
     @property
@@ -149,7 +154,9 @@ class Runner:
         checks, bots = free
         machine = msgspec.to_builtins(self.machine)
         body = {"machine": machine, "held": list(self._work), "checks": checks, "bots": bots}
-        answer = await asyncio.to_thread(self._beats.get, "runner/beats", self._token, body)
+        asking = asyncio.to_thread(self._beats.get, "runner/beats", self._token, body)
+        self._asked = asyncio.ensure_future(asking)
+        answer = await asyncio.shield(self._asked)
         return msgspec.convert(answer, RunnerNews)
 
     async def _ask(self, path: str, token: str, body: Any = None) -> Any:

@@ -359,9 +359,8 @@ async def test_a_beat_that_waits_ends_no_lease_of_a_later_one(
     monkeypatch.setattr(hosting, "PATIENCE", 600.0)
     news: Any = house.arena.hosting._news
     early = asyncio.ensure_future(house.arena.hosting.beat("one", RunnerMachine(), [], 0, 0))
-    await until(lambda: news._waiters)
+    await until(lambda: news and news["one"]._waiters)
     await one.lease()
-    await ada.push()
     assert (await early).given == []
     monkeypatch.setattr(hosting, "PATIENCE", 0.0)
     assert (await one.beat(0, 0))["lost"] == []

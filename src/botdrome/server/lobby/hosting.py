@@ -68,12 +68,10 @@ class Hosting:
         self.clock = clock
         self._machines: dict[str, RunnerMachine] = {}
         """Of the runners that this node has seen."""
-        self._last_beat: dict[str, object] = {}
-        """Of each runner. An earlier one, which may wait here though its client has left, names
-        other leases.
+        self._news: dict[str, asyncio.Event] = {}
+        """Of the last beat of each runner: there may be new work. An earlier beat, whose client may
+        have left, names other leases; it ends with the next one.
         """
-        self._news = asyncio.Event()
-        """There may be new work."""
         self._sweeping: asyncio.Task[None] | None = None
         self.note_event: Callable[[BotEntry, str, str, str, str], tuple[Note, ...]] = lambda *_: ()
         """Returns the deliveries for webhooks: of the bot and its owner, the event, the version
@@ -156,8 +154,8 @@ class Hosting:
         return outcome
 
     def _announce(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
+        for news in self._news.values():
+            news.set()
 
     # Contests of classes.
 
@@ -262,17 +260,18 @@ class Hosting:
         check and bots to play. Wait a little if there is nothing new.
         """
         self._machines[runner] = machine
+        if runner in self._news:
+            self._news[runner].set()
+        news = self._news[runner] = asyncio.Event()
         if self._pause_of(await self._store.reports.note(RUNNERS, runner) or {}):
             checks = bots = 0
-        self._last_beat[runner] = this = object()
-        news = self._news
         found = await self._beat(runner, held, checks, bots)
         if not (found.given or found.lost):
             try:
                 await asyncio.wait_for(news.wait(), PATIENCE)
             except TimeoutError:
                 return found
-            if self._last_beat[runner] is this:
+            if self._news[runner] is news:
                 found = await self._beat(runner, held, checks, bots)
         return found
 
