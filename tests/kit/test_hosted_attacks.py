@@ -166,7 +166,7 @@ BUILT: dict[str, Any] = {
     "temporary_folders": [160 << 20, 160 << 20],
     "processes": ["bwrap", "python", "python", "sh"],
     "signals": [["ESRCH"], 3],
-    "limits_of_a_process": [512 << 20, 300, 0, 256, "ValueError"],
+    "limits_of_a_process": [512 << 20, 300, 0, 256, 2048, "ValueError"],
 }
 """What a build may do beyond that: write to its own folder, of a larger size, which is temporary."""
 

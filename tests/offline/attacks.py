@@ -314,6 +314,7 @@ def limits_of_a_process() -> Any:
         resource.RLIMIT_CPU,
         resource.RLIMIT_CORE,
         resource.RLIMIT_NOFILE,
+        resource.RLIMIT_NPROC,
     )
     return [resource.getrlimit(kind)[0] for kind in kinds] + [
         answer(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1)))

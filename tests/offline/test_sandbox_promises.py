@@ -56,7 +56,7 @@ ATTACKS: dict[str, dict[str, Any]] = {
     },
     "use a second core": {"cores": [1, DENIED]},
     "raise its limits": {
-        "limits_of_a_process": [64 << 20, 3600, 0, 256, "ValueError"],
+        "limits_of_a_process": [64 << 20, 3600, 0, 256, 1024, "ValueError"],
         "memory": "MemoryError",
     },
     "hide memory from the limit": {"hidden_memory": [DENIED, "ENODEV", "00000000"]},

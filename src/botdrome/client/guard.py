@@ -386,8 +386,11 @@ class Guard:
     def _kill_all(self) -> None:
         """Stop all processes first, so that none can start another one unseen.
 
-        On Linux orphans are children of the guard.
+        On Linux orphans are children of the guard. A sandbox ends at once with its first process.
         """
+        if "sandbox" in self._limits and self._bot:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(self._bot, signal.SIGKILL)
         for _ in range(ATTEMPTS):
             if self._alone:
                 return

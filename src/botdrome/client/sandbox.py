@@ -16,6 +16,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from botdrome.client.guard import THREADS
+
 # The system calls of a sandboxed bot, as a seccomp filter: a program for the kernel's BPF machine.
 #
 # The filter refuses calls with an error and kills nothing, so a bot can go on without them. It
@@ -182,6 +184,8 @@ NOBODY = 65534
 MISSING = re.compile("no module named|no such file|cannot find", re.IGNORECASE)
 """Words of interpreters about a file that they miss."""
 MEGABYTE = 1 << 20
+OWN_COUNTS = (5, 14)
+"""The Linux since which each user namespace has a count of processes of its own."""
 
 
 class Limits(Struct, frozen=True):
@@ -360,8 +364,25 @@ def sandboxed(
             "/",
         ]
         options = ["--seccomp", str(rules), *mounts, *_environment(env)]
-        words = [*bubblewrap(), *options, "--", program, *command[1:]]
+        words = [*bubblewrap(), *options, "--", *_capped(limits), program, *command[1:]]
         yield Start(words, f" sandbox={_user(folders)}", folders, [rules, *copies.values()])
+
+
+def _capped(limits: Limits) -> tuple[str, ...]:
+    """Return the words before a command that bound its processes and threads.
+
+    The guard looks ten times a second, and later on a busy machine; a fork bomb must not fill the
+    machine meanwhile. Older kernels count the processes of the user in all sandboxes together.
+    """
+    if limits.processes is None or _kernel() < OWN_COUNTS:
+        return ()
+    most = 2 * limits.processes * THREADS
+    shell = f'ulimit -u {most} 2>/dev/null || ulimit -p {most}; exec "$@"'  # -p: of dash
+    return ("/bin/sh", "-c", shell, "sh")
+
+
+def _kernel() -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", os.uname().release)[:2]))
 
 
 def _opened(file: Path, until: ExitStack) -> int:
