@@ -135,6 +135,10 @@ async def test_a_program_gets_the_messages_that_it_gets_offline(tmp_path: Path) 
             "import sys; sys.stdin.readline(); print('1\\n' * 2000, flush=True); input()",
             "flood: more than 1000 lines at once",
         ),
+        (
+            "import sys; sys.stdin.readline(); print('[' + '0,' * 40000 + '0]', flush=True); input()",
+            "unreadable: a move of 80003 bytes; at most 60000 are sent",
+        ),
     ],
 )
 async def test_a_program_that_fails_resigns_and_the_next_match_begins(
@@ -149,6 +153,24 @@ async def test_a_program_that_fails_resigns_and_the_next_match_begins(
         assert [player.fault.startswith(fault) for player in shown.players] == [True, True]
         results = [entry.result for entry in await house.arena.store.matches(Wanted())]
         assert [result.causes[0] for result in results if result] == ["resigned"] * 2
+
+
+@pytest.mark.parametrize(
+    ("move", "fault"),
+    [
+        ("y" * 100_000, "unreadable: a move of 100012 bytes; at most 60000 are sent"),
+        ([[]] * 12_000, "unreadable: a move that no server reads: it has more than 6000 values"),
+    ],
+)
+async def test_a_move_that_no_server_takes_is_a_loss_and_no_lost_connection(
+    tmp_path: Path, move: Any, fault: str
+) -> None:
+    async with server(tmp_path) as house:
+        join, shown = await joining(house, lambda _: move, opponent="house:random")
+        await asyncio.wait_for(join.run(), PATIENCE)
+        assert [player.fault.startswith(fault) for player in shown.players] == [True]
+        (entry,) = await house.arena.store.matches(Wanted())
+        assert entry.result is not None and entry.result.causes[0] == "resigned"
 
 
 async def test_a_bot_that_fails_in_three_matches_in_a_row_stops(tmp_path: Path) -> None:

@@ -42,6 +42,13 @@ SWALLOWS = """def bot(view):
 POWER = "def bot(view):\n    return 7**10**9"
 STOPS = "import os, signal\ndef bot(view):\n    os.kill(os.getpid(), signal.SIGSTOP)"
 CLOSES = "import os, time\ndef bot(view):\n    os.closerange(0, 100)\n    time.sleep(600)"
+ANSWERS_ITSELF = """import os, time
+def bot(view):
+    for file in range(3, 10):
+        try: os.write(file, b"5\\n")
+        except OSError: pass
+    time.sleep(600)
+"""
 FLOODS = "def bot(view):\n    for _ in range(1000): print('x' * 100_000)"
 FLOODS_STDERR = (
     "import sys\ndef bot(view):\n    for _ in range(1000): sys.stderr.write('x' * 100_000)"

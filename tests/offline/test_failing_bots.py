@@ -64,6 +64,11 @@ def no_warm_processes() -> Iterator[None]:
             r"timeout: no move within 1 ms(, its process was stopped by a signal)?",
         ),
         (failing_bots.CLOSES, NEVER, "crash: it closed its output"),
+        (
+            failing_bots.ANSWERS_ITSELF,
+            NEVER,
+            "unreadable: the bot wrote into its answers: 5",
+        ),
         (failing_bots.FLOODS, NEVER, "flood: more than 64 MiB of output"),
         (failing_bots.FLOODS_STDERR, NEVER, "flood: more than 64 MiB of output"),
     ],

@@ -112,13 +112,15 @@ class BotProcess:
         return self._answer(limit)
 
     def _answer(self, limit: float) -> Any:
-        told, *rest = read_line(self._lines(limit)[-1])
-        if told == 0:
-            return rest[0]
-        if told == "cannot load":
-            raise CannotStart(rest[0])
-        detail, trace = rest
-        raise BotFault("crash", self._program.hint(detail), trace)
+        line = self._lines(limit)[-1]
+        match read_line(line):
+            case [0, value]:
+                return value
+            case ["cannot load", str(why), _]:
+                raise CannotStart(why)
+            case ["crash", str(detail), str(trace)]:
+                raise BotFault("crash", self._program.hint(detail), trace)
+        raise BotFault("unreadable", f"the bot wrote into its answers: {_shown(line)}")
 
     def _lines(self, limit: float) -> list[bytes]:
         """Wait for the next lines. Raise BotFault if there is none."""

@@ -3,6 +3,7 @@ native protocol.
 """
 
 import asyncio
+import json
 import secrets
 from collections import deque
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from botdrome.client.protocol_clients import ConnectionLost, ServerLink, ServerM
 from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
+from botdrome.games.reading import TooManyValues, bounded
 from botdrome.match.events import (
     AnyEvent,
     Began,
@@ -42,6 +44,11 @@ from botdrome.offline.seats import FunctionSeat, ProcessSeat, ProgramSeat, check
 from botdrome.offline.table import BEYOND, SEED_SIZE, UNLIMITED, beginning, ending
 from botdrome.wire.battlebot.messages import reason_of
 from botdrome.wire.conversation import EXTRAS, FRAMES, NOTICES, VIEWS
+
+LONGEST_MESSAGE = 60_000
+"""Bytes of a move: a server cuts off a client that sends more than 65,536, unless it is set up
+otherwise.
+"""
 
 # FramePlayer: the state that all players with frames in a match on a server share.
 
@@ -175,9 +182,13 @@ class FunctionPlayer(FramePlayer):
         if self._reads_legal_moves:
             view |= {"legal": frame.get("legal", [])}
         seconds = UNLIMITED if limit is None else limit / 1000
-        answer = await self._ask_bot(link, partial(self._seat.ask, view, seconds + BEYOND))
-        if answer is not None:
-            await link.send({"move": answer[0]})
+        message = await self._ask_bot(link, partial(self._message, view, seconds + BEYOND))
+        if message is not None:
+            await link.send(message)
+
+    def _message(self, view: dict[str, Any], limit: float) -> str:
+        move, _ = self._seat.ask(view, limit)
+        return checked(json.dumps({"move": move}))
 
     def _about(self) -> dict[str, Any]:
         game, limit = with_options(self._row.game, self._options), self._row.terms.pace.limit
@@ -204,6 +215,20 @@ class FunctionPlayer(FramePlayer):
                 return call()
 
         return asyncio.get_running_loop().run_in_executor(self._threads, alone)
+
+
+def checked(message: str) -> str:
+    """Raise BotFault for a message at which a server would cut off the client: the bot has failed,
+    and not the connection.
+    """
+    size = len(message.encode())
+    if size > LONGEST_MESSAGE:
+        raise BotFault("unreadable", f"a move of {size} bytes; at most {LONGEST_MESSAGE} are sent")
+    try:
+        bounded(message.encode())
+    except TooManyValues as problem:
+        raise BotFault("unreadable", f"a move that no server reads: {problem}") from None
+    return message
 
 
 # ProgramPlayer: a bot that is a program, in a match on a server.
@@ -270,7 +295,7 @@ class ProgramPlayer:
         try:
             for line in lines if not self._seat.program.flooding else ():
                 if self._seat.moves_in(line):  # a server would cut off a client without JSON
-                    await link.send(line.decode())
+                    await link.send(checked(line.decode()))
             if self._seat.failed:
                 raise await asyncio.to_thread(self._seat.fault)
         except BotFault as fault:
