@@ -296,5 +296,6 @@ class Arena:
     async def _change(self, bot: BotEntry, token_hash: str | None) -> BotEntry:
         await self.store.change_token(bot.name, token_hash)
         self._registry.forget(bot.name)
-        self._registry.end_logins(bot.name)
+        if bot.hosted is None or token_hash is None:  # a lease has a credential of its own
+            self._registry.end_logins(bot.name)
         return replace(bot, token_hash=token_hash)

@@ -116,6 +116,18 @@ async def test_while_a_bot_is_hosted_only_its_lease_logs_in(house: RunningServer
     assert (await ada.ask("GET", token=credential)).status_code == 403, "and no other does"
 
 
+async def test_a_new_token_does_not_end_the_login_of_a_lease(house: RunningServer) -> None:
+    """An author whose bot loses could have the match played again."""
+    ada, one = await Author.of_new_bot(house), await TestRunner.new(house)
+    await ada.push()
+    async with bot(house, login(await one.accept())) as playing:
+        hosted = await house.arena.store.bot("ada")
+        assert hosted is not None
+        await house.arena.rotate(hosted)
+        async with bot(house, await registered(house, "bob") | {"opponent": "ada"}):
+            assert {*(await playing.receive())["state"]["bots"]} == {"ada", "bob"}
+
+
 async def test_a_lease_that_expires_ends_the_login_and_its_credential(
     house: RunningServer,
 ) -> None:
