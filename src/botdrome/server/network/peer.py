@@ -428,6 +428,8 @@ class Peer:
         """Charge the account after a login, so that the client no longer shares turns with the
         guests of its address.
         """
+        if self not in self._shares.connections:  # it was lost meanwhile
+            return
         before, self._sharer = self._sharer, self._shares.sharer(self._source, account)
         self._sharer.peers += 1
         if before.account:
@@ -456,6 +458,8 @@ class Peer:
         """Set the address of a client behind a proxy."""
         self.address, self._from = address, (address, *self._from[1:])
         source = self._source = source_of(address)[0]
+        if self._sharer.account:
+            self._shares.leave(self._sharer)
         self._sharer = self._shares.sharer(source)
         CLIENT_SOURCE.set(source)  # _enter(), without the call
         PEER.set(self)

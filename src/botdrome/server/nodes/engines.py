@@ -166,11 +166,14 @@ class PostgresEngine:
                 _add_line(self._data / "postgresql.conf", f"max_connections = {CONNECTIONS}\n")
             _add_line(self._data / "postgresql.conf", SOCKET_MODE)
             server.start()
-        except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+            first = server.get_pid()
+            if first is None:
+                raise RuntimeError("it has ended at once")
+            self._server, self._first = server, psutil.Process(first)
+        except (OSError, RuntimeError, subprocess.SubprocessError, psutil.Error) as error:
             raise EngineFailed(
                 f"PostgreSQL did not start: {error}; see {self._data / 'log'}"
             ) from None
-        self._server, self._first = server, psutil.Process(server.get_pid())
 
     def _forget_dead(self) -> None:
         """Remove the locks of a postmaster that was killed, if its parent has not looked after it:

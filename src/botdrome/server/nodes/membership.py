@@ -295,6 +295,6 @@ def machine_name() -> str:
 
 
 def _places(nodes: dict[NodeId, Node]) -> list[Node]:
-    """The nodes without what changes with each beat."""
+    """Return the nodes without the parts that change with each beat."""
     beat: dict[str, Any] = {"load": {}, "beat": 0, "age": 0, "locked": False}
     return [replace(nodes[one], **beat) for one in sorted(nodes)]

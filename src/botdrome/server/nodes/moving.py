@@ -266,6 +266,8 @@ WAITS = (0.0, 0.0, 0.002, 0.005, 0.01, 0.02, 0.05)
 """Seconds between attempts to pass a socket on: its output may be unsent, or the queue full."""
 UNREACHED, LONGEST_SEARCH = 0.1, 10.0
 """Seconds until a connection whose node cannot be reached tries again, and until it is closed."""
+FORGOTTEN = 1.0
+"""Seconds without an attempt after which a node counts as not tried before."""
 STOPPING = 2.0
 """Seconds for the clients of pipes to be told that this node stops."""
 NODE_STOPS = "this node stops; connect again, and log in with the id of your match"
@@ -346,7 +348,7 @@ class FrontConnection(asyncio.Protocol):
         self._seen = [header.rest] if header.rest else []
         self.ended = self._holding = False
         self.pipe: Pipe | None = None
-        self._next_look, self._lost_since, self._network = 0.0, 0.0, UNKNOWN
+        self._next_look, self._network = 0.0, UNKNOWN
         self._task: asyncio.Task[None] | None = None
         self._slow: asyncio.TimerHandle | None = None
         transport.set_protocol(self)
@@ -390,9 +392,7 @@ class FrontConnection(asyncio.Protocol):
 
     def _not_reached(self, problem: Exception) -> None:
         """The node may have died a moment ago, and the others do not know it yet."""
-        now = monotonic()
-        self._lost_since = self._lost_since or now
-        if now - self._lost_since > LONGEST_SEARCH:
+        if self._mover.unreached(self.to) > LONGEST_SEARCH:
             log.warning("a node cannot be reached", node=self.to, problem=str(problem))
             self.abort()
         else:
@@ -511,7 +511,7 @@ class Mover:
     limits: ConnectionLimits
     longest: int
     place: Callable[[FrontConnection], None]
-    """Finds the node of a connection that only its port tells apart."""
+    """Finds the node for a connection of which only the port is known."""
     make_port: Callable[[Header], MakeProtocol]
     """Makes the protocol of a connection that only its port tells apart. Raises KeyError if this
     node does not have the port.
@@ -530,6 +530,8 @@ class Mover:
         """
         self.fronts: set[FrontConnection] = set()
         """The connections that are piped to other nodes, or will be."""
+        self._unreached: dict[NodeId, tuple[float, float]] = {}
+        """The first and the last failure to reach a node."""
         self._pipes = PipePort(members.here.id, secret, self._accept_pipe)
         self.opening = self._pipes.opening
         self._handover: Handover | None = None
@@ -561,7 +563,7 @@ class Mover:
     @property
     def players(self) -> list[FrontConnection]:
         """The clients of pipes that have logged in: they may play at other nodes."""
-        return [one for one in self.fronts if one.header.transfer.protocol != PORT]
+        return [one for one in self.fronts if one.pipe and one.header.transfer.protocol != PORT]
 
     async def stop_piping(self) -> None:
         """This node stops: let the clients whose sessions are at other nodes connect again."""
@@ -702,6 +704,17 @@ class Mover:
             self.stay(front)
         else:
             self.place(front)
+
+    def unreached(self, node: NodeId) -> float:
+        """Note that a node cannot be reached, and return for how many seconds now.
+
+        A client that has logged in is brought anew each time, so its connection does not know.
+        """
+        now = monotonic()
+        first, last = self._unreached.get(node, (now, now))
+        first = first if now - last < FORGOTTEN else now
+        self._unreached[node] = first, now
+        return now - first
 
     # Connections that come.
 

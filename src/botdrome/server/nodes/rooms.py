@@ -1,5 +1,5 @@
 """RoomsHere: opens the rooms and contests of a game while this node is their home, and gives them
-to another if nobody is there.
+to another if nobody is there, or if this node is drained. Cluster: the homes of wishes and rooms.
 
 A node that starts first is the home of all rooms. When others have joined, each game goes to the
 node that `Cluster.place` names, as soon as nobody is in its rooms. Clients that come meanwhile
