@@ -20,7 +20,7 @@ from botdrome.store import sqlite
 from tests.patience import until
 from tests.thrift import reused_workers, spare_certificates
 
-# What is imported and collected stays, so no collection of garbage need look through it.
+# Imported modules and collected tests stay, so the garbage collector need not look through them.
 gc.disable()
 
 # A process started by a test runs the same Botdrome as the test.

@@ -51,7 +51,7 @@ CODES = {name: code for name, (code, _) in DEADLY.items()} | {
     "try": "def bot(_): print(everything())",
     "spy": SPIES,
 }
-"""What the bot does at the begin of a match, by its number: the opponent has it in its name."""
+"""What the bot does at the start of a match, by its number: the opponent has it in its name."""
 BOT = f"""{TRIES}
 {failing_bots.PLAY}
 CODES = {list(CODES.values())!r}
@@ -168,7 +168,7 @@ BUILT: dict[str, Any] = {
     "signals": [["ESRCH"], 3],
     "limits_of_a_process": [512 << 20, 300, 0, 256, 2048, "ValueError"],
 }
-"""What a build may do beyond that: write to its own folder, of a larger size, which is temporary."""
+"""What a build may do beyond that: write to its own folder, which is larger and temporary."""
 
 
 async def test_a_build_can_do_no_more_than_a_bot_elsewhere(hosted: Hosted) -> None:

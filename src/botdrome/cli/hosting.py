@@ -295,7 +295,7 @@ def runner(
     check_sandbox()
     configure_logs(Settings())
     isolation = isolation_of(sandbox=True, memory=memory or SANDBOXED.memory)
-    if not re.match(CLASS_NAME, class_):
+    if not re.fullmatch(CLASS_NAME, class_):
         raise CommandError(
             f"--class has at most 64 letters, digits and any of . _ + -, unlike {class_!r}"
         )

@@ -185,7 +185,7 @@ MISSING = re.compile("no module named|no such file|cannot find", re.IGNORECASE)
 """Words of interpreters about a file that they miss."""
 MEGABYTE = 1 << 20
 OWN_COUNTS = (5, 14)
-"""The Linux since which each user namespace has a count of processes of its own."""
+"""The first Linux in which each user namespace counts its own processes."""
 
 
 class Limits(Struct, frozen=True):
@@ -371,7 +371,7 @@ def sandboxed(
 def _capped(limits: Limits) -> tuple[str, ...]:
     """Return the words before a command that bound its processes and threads.
 
-    The guard looks ten times a second, and later on a busy machine; a fork bomb must not fill the
+    The guard looks ten times a second, and less often under load; a fork bomb must not fill the
     machine meanwhile. Older kernels count the processes of the user in all sandboxes together.
     """
     if limits.processes is None or _kernel() < OWN_COUNTS:

@@ -463,7 +463,7 @@ class EntryRules(DocumentPart, frozen=True):
     """the name of a class, if kind is class"""
     uploads: Positive | None = None
     """versions that a participant may upload after the contest was created"""
-    runner_class: str = ""
+    runner_class: Annotated[str, Meta(pattern=r"^[\w.+-]{0,64}$")] = ""
     """the class of the runners that play the contest, if kind is class; empty: any"""
     per_owner: Positive | None = None
     """the largest number of bots of one owner"""

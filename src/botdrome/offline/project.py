@@ -43,7 +43,7 @@ class BotProject(Struct, frozen=True, forbid_unknown_fields=True):
     build: str = ""
     name: Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] = ""
     options: dict[str, Any] = {}
-    """Of the game, in `join` and where it is hosted."""
+    """Of the game, in `join`, in `check` and where it is hosted."""
 
 
 def project_at(entrant: str) -> BotProject | None:

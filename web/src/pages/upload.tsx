@@ -174,7 +174,7 @@ function Check({ sent: { bot, number, token, files } }: { sent: UploadAdded & { 
       <h2><BotLink name={bot} />, version {number}</h2>
       <p>Sent: {Object.entries(files).map(([file, size], at) => <span key={file}>{at > 0 && '; '}<bdi>{file}</bdi>, {size.toLocaleString()} bytes</span>)}</p>
       {error && <Problem words={error} retry={again} />}
-      <p role="status"><strong>{state === 'accepted' ? 'Accepted: it plays from its next match on.' : state === 'rejected' ? 'Rejected: it never plays, and an earlier version goes on.' : one ? `It ${doing(one)}.` : 'Uploaded.'}</strong></p>
+      <p role="status"><strong>{state === 'accepted' ? 'Accepted: it plays from its next match on.' : state === 'rejected' ? 'Rejected: it never plays. An earlier version that was accepted goes on.' : state === 'deleted' ? 'Deleted.' : one ? `It ${doing(one)}.` : 'Uploaded.'}</strong></p>
       {one?.report && <pre class="report">{one.report}</pre>}
       {value && <><h3>Versions</h3><VersionList bot={bot} token={token} uploads={value.uploads} changed={again} /></>}
     </section>

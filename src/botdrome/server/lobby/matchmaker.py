@@ -137,6 +137,7 @@ class Matchmaker:
                     first, second = match.result.places
                     points = (first < second) + (first == second) / 2
                     self.learn(wish, keys[0], keys[1], points, counted=False)
+                    await asyncio.sleep(0)
 
     def learn(self, wish: Wish, one: str, two: str, points: float, counted: bool = True) -> None:
         """Move the strengths by the result of a match that is over.

@@ -297,7 +297,7 @@ class CalledBot:
             self._desk.tasks.start(self.come_back())
 
     async def come_back(self, first: float = PAUSES[0]) -> None:
-        """Take the seat again as soon as the bot answers. It is called after `first` seconds."""
+        """Call the bot, first after `first` seconds, until it answers and takes its seat again."""
         assert self._table is not None
         for pause in chain((first,), PAUSES[1:], repeat(PAUSES[-1])):
             await asyncio.sleep(pause)
