@@ -96,6 +96,31 @@ def test_something_else_is_there() -> None:
     assert "this is no NATS server: " in run(attempt())
 
 
+def test_an_open_node_hears_all_that_is_said_from_then_on() -> None:
+    """The server has read the subscriptions before it answers the last ping."""
+    read: list[str] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b'INFO {"auth_required": true, "max_payload": 1048576}\r\n')
+        while line := (await reader.readline()).decode():
+            read.append(line.split()[0])
+            if line.startswith("PING"):
+                writer.write(b"PONG\r\n")
+        writer.close()
+
+    async def attempt() -> None:
+        async with await asyncio.start_server(serve, "127.0.0.1") as server:
+            port = server.sockets[0].getsockname()[1]
+            members = FixedMembers(node("ant"))
+            links = NatsLinks(f"nats://me:secret@127.0.0.1:{port}", members, "ours")
+            await links.open()
+            seen = read[:]
+            await links.close()
+            assert seen.count("SUB") == 2 and seen[-1] == "PING"
+
+    run(attempt())
+
+
 def test_logins(tmp_path: Path) -> None:
     user = tmp_path / "user.conf"
     user.write_text('authorization { user: "me", password: "secret" }\n')

@@ -205,7 +205,8 @@ class NatsLinks(Links):
                 self._check(client, address)
                 for subject in (self._subject(self.members.here.id), self._subject(None)):
                     await client.subscribe(subject, cb=self._receive)
-                await client.flush(60)
+                for _ in range(2):  # the library sends the first ping before the subscriptions
+                    await client.flush(60)
         except TimeoutError:
             await _end(client)
             raise NatsUnavailable(
