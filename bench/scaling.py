@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from statistics import median
+from time import sleep
 from typing import Any, NamedTuple
 
 import psutil  # type: ignore[import-untyped]
@@ -36,7 +37,7 @@ from botdrome.server.nodes.engines import NatsEngine
 
 COUNTS, ENOUGH = (1, 2, 3), 4
 """Numbers of nodes on two cores, and cores that are enough for each node to have its own."""
-PAIRS, SECONDS, TURNS = 50, 4.0, 5
+PAIRS, SECONDS, TURNS, LOOKS = 50, 4.0, 5, 8
 URL = re.compile(r"(http://[^/\s]+)/graphql")
 NODE, MESSAGES = "botdrome.cli.workers", "messages"
 """The module that a node runs, and the counter of its messages to other nodes."""
@@ -115,6 +116,7 @@ class RunningNodes:
         for load in loads:
             report(load)
         spent, counted = self._spent(), self._counted()
+        open_ = self._open(seconds)
         done = [report(load) for load in loads]
         costs = [after - earlier for after, earlier in zip(self._spent(), spent, strict=True)]
         now = self._counted()
@@ -125,12 +127,20 @@ class RunningNodes:
             sum(one[name] for one in now) - sum(one[name] for one in counted)
             for name in ("botdrome_moved", MESSAGES)
         )
-        open_ = [one["botdrome_connections"] for one in now]
         nodes, nats, postgres = (cost / moves * 1e6 for cost in costs)
         fullest = max(open_) * len(open_) / sum(open_)
         rate, of_all = sum(one["rate"] for one in done), max(matches, 1)
         shares = 50 * moved / of_all, messages / of_all
         return Cost(rate, nodes, nats, postgres, *shares, fullest)
+
+    def _open(self, seconds: float) -> list[int]:
+        """Return the connections of each node, as its beats tell them meanwhile."""
+        found: defaultdict[str, int] = defaultdict(int)
+        for _ in range(LOOKS):
+            sleep(seconds / (LOOKS + 1))
+            for node in read(f"{self._nodes.url}/api/v1/nodes")["nodes"]:
+                found[node["name"]] += node["connections"]
+        return list(found.values())
 
     def _counted(self) -> list[dict[str, float]]:
         """Return the counters of each node."""

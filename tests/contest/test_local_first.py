@@ -13,7 +13,16 @@ import pytest
 
 from botdrome.contest import local_first
 from botdrome.contest.lobby import Lobby, Seeker, Wish
-from botdrome.contest.local_first import LATELY, MOST_TOLD, STALE, DeskBeat, LocalFirst, PlayedGame
+from botdrome.contest.local_first import (
+    LATELY,
+    LONGEST,
+    MOST_TOLD,
+    NAMED,
+    STALE,
+    DeskBeat,
+    LocalFirst,
+    PlayedGame,
+)
 
 WISH = Wish("gomoku")
 KEY = "gomoku"
@@ -45,6 +54,27 @@ def test_a_player_stays_while_others_play_the_same_here(node: LocalFirst) -> Non
     assert node.patience(KEY, seeker("ada", avoids="bob")) == 0.05
 
 
+@pytest.mark.parametrize(
+    ("arrivals", "wait"),
+    [(1, 0.05), (5, 0.05), (32, 0.25), (64, LONGEST), (320, 0.1), (6400, 0.05)],
+)
+def test_a_player_waits_longer_where_others_keep_arriving(
+    node: LocalFirst, arrivals: int, wait: float
+) -> None:
+    ada, bob = seeker("ada"), seeker("bob", avoids="ada")
+    node.arrive(KEY, bob, 0.5)
+    node.beat([], 1.0)
+    for _ in range(arrivals):
+        node.arrive(KEY, ada, 1.5)
+    node.arrive("another wish", ada, 1.5)
+    node.beat([], 2.0)
+    assert node.patience(KEY, ada) == pytest.approx(wait)
+    assert node.patience("another wish", ada) == 0.0  # it is alone
+    assert node.patience(KEY, bob) == 0.05
+    node.beat([], 3.0)
+    assert node.patience(KEY, ada) == 0.05
+
+
 def test_a_newcomer_goes_to_a_player_that_waits_elsewhere(node: LocalFirst) -> None:
     beat = DeskBeat([(KEY, seeker("bob")), (KEY, seeker("cid", opponent="dan"))])
     node.hear("bee.1", beat, 0.0)
@@ -73,7 +103,10 @@ def test_two_that_met_often_look_for_others(node: LocalFirst) -> None:
     pair = seeker("ada"), seeker("bob")
     for _ in range(9):
         assert not node.meets_too_often(KEY, pair, 0.0)  # nobody else plays
-    node.hear("bee.1", DeskBeat(played=[KEY]), 0.0)
+    for names in (), ("ada",), ("bob", "ada"):
+        node.hear("bee.1", DeskBeat(played={KEY: [*names]}), 0.0)
+        assert not node.meets_too_often(KEY, pair, 0.0)  # nobody else plays there
+    node.hear("bee.1", DeskBeat(played={KEY: ["ada", "bob", "eve"]}), 0.0)
     assert not node.meets_too_often(KEY, pair, STALE)
     assert node.meets_too_often(KEY, pair, 0.0)
     for _ in range(3):
@@ -112,9 +145,11 @@ def test_odd_wishes_hide_no_other_wish_of_players(node: LocalFirst) -> None:
     for number in range(2 * MOST_TOLD):
         node.arrive(f"odd {number}", seeker("odd"), 0.0)
     node.arrive(KEY, seeker("ada"), 0.0)
+    for number in range(2 * NAMED):
+        node.arrive(KEY, seeker(f"bot {number}"), 0.0)
     told = [node.beat([], 0.0).played for _ in range(4)]
     assert [len(played) for played in told] == [MOST_TOLD, MOST_TOLD, 1, MOST_TOLD]
-    assert told[2] == [KEY] and told[3] == told[0]
+    assert told[2] == {KEY: ["ada", "bot 0", "bot 1"]} and told[3] == told[0]
 
 
 # 200 bots, skewed wishes.
@@ -139,15 +174,17 @@ class Simulation:
     """Nodes that pair bots, as the desk of a node does it. A move takes 2 ms."""
 
     def __init__(
-        self, nodes: int, beats: bool = True, repeats: int = 20, spreads: bool = True
+        self,
+        nodes: int,
+        beats: bool = True,
+        repeats: int = 20,
+        spreads: bool = True,
+        anew: bool = False,
     ) -> None:
+        """`anew`: bots connect for each match, to the nodes in turn, two at a time."""
         self.nodes = [SimulatedNode(f"node {number}", repeats) for number in range(nodes)]
-        self._spreads, self._beats, self._random, self._numbers = (
-            spreads,
-            beats,
-            Random(7),
-            count(1),
-        )
+        self._spreads, self._beats, self._anew = spreads, beats, anew
+        self._random, self._numbers, self._connected = Random(7), count(1), count()
         self._agenda: list[tuple[float, int, Callable[[], object]]] = []
         self.now, self.matches, self.moves = 0.0, 0, 0
         self.bots: list[SimulatedBot] = []
@@ -170,6 +207,8 @@ class Simulation:
 
     def _begin(self, bot: SimulatedBot) -> None:
         bot.since = self.now
+        if self._anew:
+            bot.node = self.nodes[next(self._connected) // 2 % len(self.nodes)]
         self._seek(bot, None, fresh=True)
 
     def _seek(self, bot: SimulatedBot, avoids: str | None = None, fresh: bool = False) -> None:
@@ -183,7 +222,7 @@ class Simulation:
         if table is not None:
             return self._meet(node, key, table)
         stays = node.first.patience(key, mine)
-        wait = 0.0 if fresh and not stays else stays or node.first.wait
+        wait = 0.0 if fresh and not stays else stays or node.first.wait_of(key)
         return self._later(wait, lambda: self._offer(bot, node, mine))
 
     def _meet(self, node: SimulatedNode, key: str, table: tuple[Seeker, ...]) -> None:
@@ -193,7 +232,7 @@ class Simulation:
                 self._move(bot, self._home(key), other.name)
             return
         idle = min(self.nodes, key=lambda one: one.tables)
-        if self._spreads and node.tables >= 1 + idle.tables * 9 / 8 + 1:
+        if self._spreads and node.tables >= idle.tables + max(1.0, 2 * idle.tables**0.5):
             for bot in (one, two):
                 self._move(bot, idle, None)
             return
@@ -233,7 +272,7 @@ class Simulation:
             waiting = [
                 (str(one.wish), one)
                 for one in node.lobby.invited(None)
-                if self.now - node.waiting[one.ticket].since > node.first.wait
+                if self.now - node.waiting[one.ticket].since > node.first.wait_of(str(one.wish))
             ]
             beat = node.first.beat(waiting if self._beats else [], self.now)
             for other in self.nodes:
@@ -264,6 +303,17 @@ def test_nobody_starves_and_bots_meet_many_others() -> None:
         ours, theirs = [found[round(share * len(found))] for found in opponents]
         assert ours >= theirs / 3, (share, ours, theirs)
     assert all(len(bot.met) > 1 for bot in cluster.bots)
+
+
+@pytest.mark.parametrize("nodes", [2, 3])
+def test_few_move_that_connect_for_each_match(nodes: int) -> None:
+    """Fifty bots of each of two names: half of them would be no opponent for a newcomer."""
+    simulation = Simulation(nodes, anew=True)
+    for number in range(100):
+        simulation.add(f"bot {number % 2}", WISH, number)
+    simulation.run(5.0)
+    assert simulation.moves < 0.1 * simulation.matches
+    assert max(max(bot.waits) for bot in simulation.bots) < 1.0
 
 
 @pytest.mark.parametrize("beats", [True, False])

@@ -2,6 +2,7 @@
 
 A node pairs its own players at once. A player that found nobody within the wait goes to the home
 of its wish; so does one that is alone on its node, names an opponent or has an invite, at once.
+Where players keep arriving, the wait is longer, since one of the next is likely to fit.
 Each node tells the others in beats which players wait there for long: a newcomer that could meet
 one of them goes there instead of staying. So nobody starves, however the players are spread. Two
 players that have met many times in a row go to the home, too, and avoid each other for the wait.
@@ -10,8 +11,9 @@ A beat tells everything anew, so that the next one repairs a lost one. Nodes and
 that may meet (`key`) are strings here.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
+from itertools import islice
 
 from msgspec import Struct
 
@@ -29,6 +31,12 @@ MOST_MET = 20_000
 """The largest number of players whose last opponents are kept."""
 REPEATED = 4
 """Beats that tell a result."""
+ENOUGH = 32
+"""Arrivals of a wish among which a player finds an opponent nearly always, if there are any."""
+LONGEST = 0.5
+"""Seconds that a player waits for them at most."""
+NAMED = 3
+"""Players of a wish that a beat names: enough to know whether two have others to meet."""
 
 
 class PlayedGame(Struct, frozen=True, array_like=True):
@@ -45,8 +53,8 @@ class DeskBeat(Struct, frozen=True, array_like=True):
 
     waiting: list[tuple[str, Seeker]] = []
     """The players that have found nobody for long."""
-    played: list[str] = []
-    """The wishes of its players."""
+    played: dict[str, list[str]] = {}
+    """The wishes of its players, with a few of their names."""
     last: int = 0
     """The number of results so far."""
     results: list[PlayedGame] = []
@@ -60,6 +68,9 @@ class LocalFirst:
         """`wait` as above; `repeats` is the number of meetings in a row that are too many."""
         self.wait, self._repeats = wait, repeats
         self._players: dict[str, dict[str, float]] = {}
+        self._arrived, self._rates = Counter[str](), dict[str, float]()
+        """Arrivals since the last beat, and a second before it."""
+        self._since = 0.0
         self._met: dict[str, tuple[str, int]] = {}
         """The last opponent of each player, and how many times in a row."""
         self._beats: dict[str, tuple[float, DeskBeat]] = {}
@@ -75,6 +86,7 @@ class LocalFirst:
     def arrive(self, key: str, seeker: Seeker, now: float) -> str | None:
         """Note a player that seeks here. Return the node at which one waits that it should meet."""
         self._players.setdefault(key, {})[seeker.name] = now
+        self._arrived[key] += 1
         if seeker.moved:  # so that none is sent to and fro
             return None
         for node, waiting in self._waiting.get(key, {}).items():
@@ -88,7 +100,17 @@ class LocalFirst:
         """Return the seconds for which a player that has found nobody stays here."""
         alone = self._players.get(key, {}).keys() <= {seeker.name}
         named = seeker.opponent is not None or seeker.wish.invite is not None
-        return 0.0 if named or (alone and seeker.avoids is None) else self.wait
+        if named or seeker.avoids is not None:
+            return 0.0 if named else self.wait
+        return 0.0 if alone else self.wait_of(key)
+
+    def wait_of(self, key: str) -> float:
+        """Return the seconds for which a player with others here waits for one that fits.
+
+        The wait grows with the rate of arrivals, until enough arrive within it.
+        """
+        rate = self._rates.get(key, 0.0)
+        return max(self.wait, min(rate * LONGEST**2, ENOUGH**2 / max(rate, 1.0)) / ENOUGH)
 
     def meets_too_often(self, key: str, seekers: Sequence[Seeker], now: float) -> bool:
         """Count a meeting of two.
@@ -111,7 +133,8 @@ class LocalFirst:
 
     def _has_others(self, key: str, names: Sequence[str], now: float) -> bool:
         return bool(self._players.get(key, {}).keys() - set(names)) or any(
-            now - since < STALE and key in beat.played for since, beat in self._beats.values()
+            now - since < STALE and not set(names).issuperset(beat.played.get(key, ()))
+            for since, beat in self._beats.values()
         )
 
     # Beats.
@@ -130,7 +153,13 @@ class LocalFirst:
         }
         results = [game for games in self._results for game in games][-MOST_TOLD:]
         self._results.append([])
-        played = list(part_of(list(self._players), self.turn, MOST_TOLD))
+        played = {
+            key: list(islice(self._players[key], NAMED))
+            for key in part_of(list(self._players), self.turn, MOST_TOLD)
+        }
+        passed, self._since = now - self._since, now
+        self._rates = {key: number / passed for key, number in self._arrived.items() if passed}
+        self._arrived.clear()
         self.turn += 1
         return DeskBeat(waiting, played, self._last, results)
 

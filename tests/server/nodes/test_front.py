@@ -86,7 +86,9 @@ def test_clients_reach_the_nodes_in_turn() -> None:
         async with sharing("a", "b", "c") as (a, b, c):
             port, same, _ = [await node.listen() for node in (a, b, c)]
             assert port.number == same.number
-            assert Counter([await greeting(port) for _ in range(9)]) == {"a": 3, "b": 3, "c": 3}
+            found = "".join([await greeting(port) for _ in range(12)])
+            assert Counter(found[::2]) == {"a": 2, "b": 2, "c": 2}
+            assert found[::2] == found[1::2]  # two that come one after the other are together
             a.ports.opened()
             await a.open.wait()
             await b.end()

@@ -8,7 +8,7 @@ from botdrome.store.nodes import Node as Node
 
 NodeId = str
 """The name and the epoch of a node, as in `ant.7`: a node that comes back has another id."""
-MESSAGES = 6
+MESSAGES = 7
 """The version of the messages between nodes. Nodes with different versions do not work together."""
 Key = str
 """What has to happen in one place: a group of equal wishes, or the rooms and contests of a game."""

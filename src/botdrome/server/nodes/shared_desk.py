@@ -27,9 +27,9 @@ from botdrome.server.session import Session, Transfer
 # Placement: chooses the node of each table, so that tables spread evenly and few connections have
 # to move or be piped.
 
-SLACK = 1 / 8
-"""A node with so much more tables than the least busy one is about as busy: connections do not move
-for less.
+SLACK = 2.0
+"""Times the root of the tables of the least busy node: a node with so many more is about as busy.
+The number of short matches varies by chance as much, and connections do not move for that.
 """
 SETTLING = 2.0
 """Seconds after which what a node tells counts as much as what was known of it. Short matches begin
@@ -109,7 +109,8 @@ class Placement:
     def _best(self, nodes: set[NodeId], clients: Sequence[ClientPlace]) -> NodeId:
         tables, here = self._tables, self._members.here.id
         least = min(tables[node] for node in nodes)
-        few = [node for node in nodes if tables[node] < least + 1 + least * SLACK]
+        enough = least + max(1.0, SLACK * least**0.5)
+        few = [node for node in nodes if tables[node] < enough]
 
         def work(node: NodeId) -> tuple[int, bool, float, NodeId]:
             piped = sum(self._is_piped(client, node) for client in clients)
@@ -226,7 +227,7 @@ class SharedDesk(OtherNodes):
             return self._offer(client, seeker)
         if self._desk.matchmaker.gathers(seeker):
             stays = max(stays, self._desk.matchmaker.wait)
-        self._loop.call_later(stays or self._first.wait, self._offer, client, seeker)
+        self._loop.call_later(stays or self._first.wait_of(key), self._offer, client, seeker)
         return False
 
     def open_elsewhere(self, seekers: Sequence[Seeker], clients: Sequence[WaitingClient]) -> bool:
@@ -348,7 +349,7 @@ class SharedDesk(OtherNodes):
         found = [
             seeker
             for seeker in self._desk.seekers_in_turn(self._first.turn, MOST_TOLD, MOST_ALIKE)
-            if seconds_since(seeker) > self._first.wait
+            if seconds_since(seeker) > self._first.wait_of(self._cluster.key_of(seeker.wish))
         ]
         found += [one for tell in self._desk.gatherings if (one := tell()) is not None]
         return [(self._cluster.key_of(seeker.wish), seeker) for seeker in found]

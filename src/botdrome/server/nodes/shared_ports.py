@@ -16,7 +16,8 @@ from botdrome.server.network.listening import BACKLOG, MakeProtocol, OpenPort, l
 from botdrome.server.settings import BadSetting, Settings
 
 # The ports that all nodes of one machine share: the front accepts connections and hands the
-# sockets to the nodes in turn.
+# sockets to the nodes in turn, two at a time: the players of a match that is over often come back
+# one after the other. If two nodes took one of them each, one node might get all that began.
 #
 # The kernel would share a port too (SO_REUSEPORT), but by a hash of the addresses: of four
 # clients, one node may get all. It would also reset the connections that wait for a node that
@@ -111,6 +112,8 @@ class SharedPort:
         self.name, self.sockets = name, sockets
         self.nodes: list[FrontNode] = []
         """Those that take connections, the next one first."""
+        self._last: FrontNode | None = None
+        """The node that has had one of its two connections."""
         self.accepting = False
 
     @property
@@ -119,12 +122,14 @@ class SharedPort:
 
     def hand(self, connection: socket.socket) -> bool:
         """Hand a connection to the node that has the fewest on their way; of several, to the one
-        whose turn it is.
+        whose turn it is. In its turn a node gets two.
         """
-        for node in sorted(self.nodes, key=lambda node: (node.avoided, node.untaken)):
+        for node in sorted(self.nodes, key=lambda node: (node.avoided, node.untaken // 2)):
             if node.untaken < MOST_UNTAKEN and node.hand(self.name, connection):
+                second = node is self._last
                 self.nodes.remove(node)
-                self.nodes.append(node)
+                self.nodes.insert(len(self.nodes) if second else 0, node)
+                self._last = None if second else node
                 return True
         return False
 
