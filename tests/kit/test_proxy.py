@@ -36,6 +36,37 @@ async def test_unread_bytes_are_counted(family: socket.AddressFamily, host: str)
 
 
 @pytest.mark.anyio
+async def test_a_bot_that_has_left_is_carried_until_the_server_has_read_everything() -> None:
+    """Its last move may end the match."""
+    read, closes = asyncio.Event(), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert await reader.read() == b"the last move"
+        read.set()
+        await closes.wait()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    proxy = Proxy("boats", "127.0.0.1", server.sockets[0].getsockname()[1], 0.0, by_hand=False)
+    traffic = TrialTraffic()
+    proxy.begin(traffic)
+    _, writer = await asyncio.open_connection("127.0.0.1", await proxy.listen(0))
+    writer.write(b"the last move")
+    writer.close()
+    await read.wait()
+    while traffic.open:
+        await traffic.changed.wait()
+        traffic.changed.clear()
+    assert (traffic.left, traffic.carried) == (1, 1)
+    closes.set()
+    while traffic.carried:
+        await traffic.changed.wait()
+        traffic.changed.clear()
+    await proxy.close()
+    server.close()
+
+
+@pytest.mark.anyio
 async def test_the_server_notices_a_lost_connection_before_the_bot_does() -> None:
     """Otherwise a bot that comes back at once would find its seat taken."""
     noticed: list[str] = []

@@ -1,12 +1,13 @@
 """Broken bots, each diagnosed by name, and healthy ones on each protocol."""
 
+import asyncio
 import json
 import re
 import sys
 from contextlib import closing, redirect_stderr
 from io import StringIO
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any
 
 import pytest
@@ -14,8 +15,16 @@ from typer.testing import CliRunner
 
 from botdrome.cli.app import app
 from botdrome.cli.wire_check import check_wire
+from botdrome.client.join import Unwelcome
 from botdrome.client.program import Program
 from botdrome.kit import wire_trials
+from botdrome.kit.proxy import Delivery
+from botdrome.kit.traffic import WireMessage
+from botdrome.kit.wire_trials import Part, part_of
+from botdrome.match.events import Player
+from botdrome.match.match import Match
+from botdrome.server.arena import Arena
+from botdrome.server.network.steady_loop import SteadyLoop
 
 HERE = Path(__file__).parent
 PROTOCOLS = {
@@ -157,8 +166,72 @@ def test_a_healthy_bot_with_a_url_passes() -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_healthy_bot_plays_under_an_emoji_name(protocol: str) -> None:
+def test_a_healthy_bot_plays_under_an_emoji_name(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the patience of the check, here 60 s, can put it out for being late."""
+    played: list[Match] = []
+
+    def noted(match: Match, player: Player) -> Part:
+        played.append(match)
+        return part_of(match, player)
+
+    monkeypatch.setattr(wire_trials, "part_of", noted)
     assert examined("--trial", "own emoji name", *command(protocol, "healthy"))["ok"]
+    for match in played:
+        terms = match.terms
+        assert terms.late == "pass" or (terms.pace.allowed(1) or 0) > 60_000
+
+
+def test_a_stall_of_the_check_is_not_the_bots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here the clock leaps when the bot is asked, as it does for a process that was stopped."""
+    stalled: list[float] = []
+
+    async def stall(self: Delivery, message: WireMessage) -> bool:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, SteadyLoop)
+        if self._traffic.questions == 1 and not stalled:
+            stalled.append(loop.time())
+            loop.clock._read = lambda: monotonic() + 1000
+            assert loop.time() - stalled[0] < 1
+        return await send(self, message)
+
+    send = Delivery._send
+    monkeypatch.setattr(Delivery, "_send", stall)
+    assert examined("--trial", "plain", *command("duel", "healthy"))["ok"]
+    assert stalled
+
+
+def test_the_opponent_is_registered_before_the_bot_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bot that crashed at once ended the trial while its opponent was being registered. That name
+    was taken then, so the next bots waited for an opponent in vain.
+    """
+    done: list[str] = []
+    register = Arena.register
+
+    async def registered(self: Arena, game: str, name: str, owner: str) -> tuple[Any, str]:
+        bot = await register(self, game, name, owner)
+        done.append(name)
+        return bot
+
+    def started(words: list[str]) -> Program:
+        done.append("the bot starts")
+        return Program(words)
+
+    monkeypatch.setattr(Arena, "register", registered)
+    monkeypatch.setattr(wire_trials, "Program", started)
+    examined("--trial", "two pieces", "--trial", "single bytes", *command("boats", "lines"))
+    assert done == ["Opponent", "the bot starts", "Rival", "the bot starts"]
+
+
+def test_a_bot_is_not_blamed_if_its_opponent_cannot_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refused(self: wire_trials.TrialServer, name: str) -> None:
+        raise Unwelcome(f"{name} is not welcome")
+
+    monkeypatch.setattr(wire_trials.TrialServer, "oppose", refused)
+    result = CliRunner().invoke(app, ["check", "--wire", *command("boats", "healthy")])
+    assert isinstance(result.exception, Unwelcome)
+    assert "failed" not in result.stdout
 
 
 def test_the_author_is_asked_to_start_the_bot_again(

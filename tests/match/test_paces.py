@@ -1,11 +1,12 @@
 """Paces for people: the same rules with other terms."""
 
 import pytest
+from msgspec.structs import replace
 
 from botdrome.catalogue import CATALOGUE
 from botdrome.games.battlecube import Battlecube
 from botdrome.match.match import Match
-from botdrome.match.terms import Pace, PaceName, Terms, paced
+from botdrome.match.terms import Pace, PaceName, Terms, paced, with_grace
 from tests.match.telling import told
 
 
@@ -30,6 +31,15 @@ def test_people_have_time_and_may_err_and_come_back(game: str, pace: PaceName) -
     beat = terms.pace.beat and pace == "slow"
     assert (slow.pace.beat, slow.pace.limit) == (beat, 2_000 if beat else 300_000)
     assert slow.patience == (3 if terms.late == "pass" and not beat else None)
+
+
+def test_grace_is_for_those_that_would_be_out_and_is_not_announced() -> None:
+    usual = CATALOGUE["gomoku"].terms
+    terms = with_grace(usual, 30_001)
+    assert terms.pace.allowed(1) == 35_550
+    assert replace(terms.pace, grace=usual.pace.grace) == usual.pace
+    ticking = CATALOGUE["bumblebots"].terms
+    assert with_grace(ticking, 30_000) == ticking
 
 
 def test_a_stepped_game_goes_on_with_the_last_answer() -> None:

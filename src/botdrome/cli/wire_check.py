@@ -26,6 +26,7 @@ from botdrome.kit.traffic import (
 )
 from botdrome.kit.wire_trials import BotAddress, TrialResult, TrialServer, WireTrials, trial_server
 from botdrome.protocols import load_settings
+from botdrome.server.network.steady_loop import SteadyLoop
 
 GAMES: dict[ProtocolName, str] = {
     "duel": "gomoku",
@@ -68,7 +69,8 @@ def check_wire(
     together = len(CATALOGUE[game].game.start(2, Chance(1)).to_move) > 1
     conditions = _chosen(conditions_of(known, together), trials)
     configure_logs(load_settings({}), StringIO())  # the server's log is not about the bot
-    return asyncio.run(_checked(plan, conditions, as_json))
+    with asyncio.Runner(loop_factory=SteadyLoop) as runner:  # uvloop would join pieces
+        return runner.run(_checked(plan, conditions, as_json))
 
 
 def _chosen(conditions: list[WireCondition], names: Sequence[str]) -> list[WireCondition]:
@@ -117,7 +119,7 @@ def _check_address(plan: WireCheck) -> None:
 async def _checked(plan: WireCheck, conditions: list[WireCondition], as_json: bool) -> int:
     tell, results = note if as_json else say, list[TrialResult]()
     async with (
-        trial_server(plan.protocol, plan.game) as server,
+        trial_server(plan.protocol, plan.game, plan.patience) as server,
         _trials(plan, server, tell) as trials,
     ):
         async for result in trials.run(conditions):

@@ -34,8 +34,6 @@ LOOK = 0.0005
 """Seconds between two questions."""
 GUESS = 0.02
 """Seconds after which the bytes count as read where the system does not tell."""
-LONGEST = 3.0
-"""Seconds after which a bot counts as too busy to read."""
 SOCK_DIAG, SOCK_DIAG_BY_FAMILY, REQUEST = 4, 20, 1
 HEADER, ANY = struct.Struct("=IHHII"), 0xFFFFFFFF
 QUEUES = HEADER.size + 56
@@ -43,12 +41,13 @@ QUEUES = HEADER.size + 56
 
 
 async def until_read(writer: asyncio.StreamWriter) -> None:
-    loop = asyncio.get_running_loop()
-    until = loop.time() + LONGEST
+    """Wait for as long as the trial does: a bot that is not running now would get two pieces as
+    one.
+    """
     left = unread(writer)
     if left is None:
         return await asyncio.sleep(GUESS)
-    while left and loop.time() < until:
+    while left:
         await asyncio.sleep(LOOK)
         left = unread(writer)
     return None
@@ -99,14 +98,18 @@ class TrialTraffic:
 
     def __init__(self, condition: WireCondition = CONDITIONS[0]) -> None:
         self.condition = condition
-        self.connections = self.open = self.messages = self.questions = 0
-        """All connections and those that are open, and the messages and questions that were sent to
-        the bot.
+        self.connections = self.open = self.carried = self.messages = self.questions = 0
+        """All connections, those that are open, and those of which the server may not yet have read
+        everything; the messages and questions that were sent to the bot.
         """
+        self.moved = 0.0
+        """When bytes were last carried to or from the bot, on the loop's clock."""
         self.said = b""
         """The first bytes of the bot."""
-        self.dropped = self.returned = False
-        """Whether the connection was lost, and whether the bot has connected again."""
+        self.breaking = self.dropped = self.returned = False
+        """Whether the connection is being broken, whether it was lost, and whether the bot has
+        connected again.
+        """
         self.left = 0
         """The connections that the bot has closed while the server kept them open."""
         self.connected, self.changed = asyncio.Event(), asyncio.Event()
@@ -115,6 +118,8 @@ class TrialTraffic:
     def connect(self) -> None:
         self.connections += 1
         self.open += 1
+        self.carried += 1
+        self.note_move()
         self.come_back()
         self.connected.set()
         self.changed.set()
@@ -129,7 +134,15 @@ class TrialTraffic:
         self.left += by_bot
         self.changed.set()
 
+    def end(self) -> None:
+        self.carried -= 1
+        self.changed.set()
+
+    def note_move(self) -> None:
+        self.moved = asyncio.get_running_loop().time()
+
     def hear(self, data: bytes) -> None:
+        self.note_move()
         if len(self.said) < KEPT:
             self.said = (self.said + data)[:KEPT]
             self.changed.set()
@@ -205,6 +218,7 @@ class Delivery:
                 sent += len(piece)
                 await self._bot.drain()
                 await until_read(self._bot)
+            self._traffic.note_move()
         except asyncio.CancelledError:
             self._bot.write(data[sent:])  # the end of the trial cuts no message
             raise
@@ -216,6 +230,7 @@ class Delivery:
         loses another connection: the call is made again.
         """
         calls = self._protocol == "battlecube"
+        self._traffic.breaking = True
         bot = (await self._connection())[1] if calls else self._bot
         try:
             bot.write(part)
@@ -335,14 +350,19 @@ class Proxy:
         both = to_bot, asyncio.create_task(self._to_server(bot, server))
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            traffic.disconnect(by_bot=not (to_bot.done() or server[0].at_eof()))
+            traffic.disconnect(
+                by_bot=not (server[0].at_eof() or (to_bot.done() and to_bot.result()))
+            )
             await asyncio.wait(both)
         finally:
+            traffic.end()
             for task in both:
                 task.cancel()
-            await asyncio.gather(*both, return_exceptions=True)
-            bot[1].close()
-            server[1].close()
+            try:
+                await asyncio.gather(*both, return_exceptions=True)
+            finally:
+                bot[1].close()
+                server[1].close()
 
     async def _to_server(self, bot: Streams, server: Streams) -> None:
         with suppress(OSError, RuntimeError):  # the connection to the server was ended
@@ -352,7 +372,8 @@ class Proxy:
                 await server[1].drain()
         _end(server[1])
 
-    async def _to_bot(self, server: Streams, bot: Streams) -> None:
+    async def _to_bot(self, server: Streams, bot: Streams) -> bool:
+        """Return whether the server ended the connection, or the trial did."""
         delivery = Delivery(
             self._protocol, self._traffic, bot[1], self._slowness, partial(_hang_up, server)
         )
@@ -363,6 +384,7 @@ class Proxy:
             if goes_on:
                 await delivery.end()
         _end(bot[1])
+        return not goes_on or server[0].at_eof() or server[0].exception() is not None
 
 
 async def _hang_up(server: Streams) -> None:

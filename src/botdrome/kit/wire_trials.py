@@ -2,9 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from tempfile import TemporaryDirectory
-from time import monotonic
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -12,7 +11,7 @@ from msgspec import Struct
 from botdrome.app import RunningServer, open_server
 from botdrome.bots.house import house_bots
 from botdrome.catalogue import CATALOGUE
-from botdrome.client.join import Join, JoinWish, Unwelcome
+from botdrome.client.join import Join, JoinWish
 from botdrome.client.program import Program
 from botdrome.kit.proxy import Proxy, TrialTraffic
 from botdrome.kit.traffic import (
@@ -34,11 +33,7 @@ from botdrome.server.tables.table import Subscriber, Table
 
 # The server of the trials, with an opponent for the bot, and the tables at which the bot sits.
 
-TURN = 5.0
-"""Seconds for a move in boat games and Bomberman."""
-BOMBER_ROOM = (
-    f"default:players=2,least=2,registration=3600,round={round(TURN * 1000)},rest=0,early=1"
-)
+BOMBER_ROOM = "default:players=2,least=2,registration=3600,round=5000,rest=0,early=1"
 
 
 class TrialServer:
@@ -49,7 +44,10 @@ class TrialServer:
         self._tokens: dict[str, str] = {}
 
     async def token(self, name: str) -> str:
-        """Return the password of a bot, which is registered at the first call."""
+        """Return the password of a bot, which is registered at the first call.
+
+        That call must not be cancelled: a name cannot be registered twice.
+        """
         if name not in self._tokens:
             _, self._tokens[name] = await self._server.arena.register(self.game, name, "wire check")
         return self._tokens[name]
@@ -102,13 +100,12 @@ class TrialServer:
         players = 2 if self.protocol == "bomber" else None
         wish = JoinWish(self.game, name, await self.token(name), players=players)
         bot = f"house:{next(iter(house_bots(self.game)))}"
-        with suppress(Unwelcome):
-            await Join(
-                self._server.url,
-                wish,
-                lambda: remote_player(bot, CATALOGUE[self.game], name, {}),
-                PlayedMatches(),
-            ).run()
+        await Join(
+            self._server.url,
+            wish,
+            lambda: remote_player(bot, CATALOGUE[self.game], name, {}),
+            PlayedMatches(),
+        ).run()
 
     async def call(self, url: str, opponent: str, rest: float) -> CubeRun:
         """Start a game of Battlecube with the bot at the URL.
@@ -128,21 +125,28 @@ class TrialServer:
 
 
 @asynccontextmanager
-async def trial_server(protocol: ProtocolName, game: str) -> AsyncIterator[TrialServer]:
+async def trial_server(
+    protocol: ProtocolName, game: str, patience: float
+) -> AsyncIterator[TrialServer]:
+    """`patience`: seconds without an answer before a bot has failed. No limit of the game decides
+    that: the traffic of a trial takes time, more so on a busy machine.
+    """
     with TemporaryDirectory(prefix="botdrome-") as folder:
         flags: dict[str, Any] = {f"{name}.port": 0 for name in protocol_sections()}
         flags |= {"db": f"sqlite:///{folder}/trials.db", "port": 0}
         flags |= {f"{protocol}.port": -1} if protocol in ("duel", "boats") else {}
+        longest = 2 * patience
         flags |= {
             "drain": 0.0,
             "log.level": "error",
             "bomber.rooms": BOMBER_ROOM,
             "match.start_delay": 0.0,
+            "cube.limit": longest,
         }
-        flags |= (
-            {"boats.rooms": ({"turn_limit": TURN, "absence": TURN},)} if protocol == "boats" else {}
-        )
+        boats = {"turn_limit": longest, "absence": patience}
+        flags |= {"boats.rooms": (boats,)} if protocol == "boats" else {}
         server = await open_server(load_settings(flags))
+        server.desk.tables.grace = round(longest * 1000)
         try:
             yield TrialServer(server, protocol, game)
         finally:
@@ -223,8 +227,10 @@ class WireTrial:
         self._tables: list[Table] = []
         self._answers = self._before = 0
         """All answers, and those before the connection was lost."""
-        self._since = monotonic()
-        """When the last answer came."""
+        self._loop = asyncio.get_running_loop()
+        self._connected = False
+        self._since = self._loop.time()
+        """When the last answer came, or something else that lets the bot begin."""
 
     async def run(self) -> TrialResult:
         self._traffic.on_return = self._returned
@@ -257,6 +263,7 @@ class WireTrial:
         for table in self._server.tables:
             if table not in self._tables:
                 self._tables.append(table)
+                self._since = self._loop.time()
                 table.subscribe(Subscriber(changed=changed, over=lambda _: changed()))
         changed()
 
@@ -278,19 +285,19 @@ class WireTrial:
 
     def _returned(self) -> None:
         self._count()
-        self._before, self._since = self._answers, monotonic()
+        self._before, self._since = self._answers, self._loop.time()
 
     def _count(self) -> str:
         """Count the answers, and return the first fault."""
         parts = [part_of(table.match, self._server.player(table) or 0) for table in self._tables]
         answers = sum(part.answers for part in parts)
         if answers > self._answers:
-            self._answers, self._since = answers, monotonic()
+            self._answers, self._since = answers, self._loop.time()
         return next(
             (
                 part.fault
                 for part in parts
-                if part.fault and not (self._traffic.dropped and part.lost_connection)
+                if part.fault and not (self._traffic.breaking and part.lost_connection)
             ),
             "",
         )
@@ -300,29 +307,32 @@ class WireTrial:
         traffic, program = self._traffic, self._program
         if self._server.protocol == "duel" and (words := miscounted(traffic.said)):
             return words
-        if program is not None and program.status is not None:
+        if program is not None and program.status is not None and not traffic.carried:
             return (
                 "it ended before it had played"
                 if not self._answers
                 else "it ended in the middle of the match"
             )
-        if self._server.protocol in HTTP or not traffic.left or traffic.open:
+        if self._server.protocol in HTTP or not traffic.left:
+            return ""
+        if traffic.left >= MANY:
+            return f"it closed {traffic.left} connections before it had played"
+        if traffic.carried:
             return ""
         if self._tables and self._tables[-1].match.result is None:
             return "it closed the connection in the middle of the match"
         if self._condition.silent:
             return "it closed the connection while it waited for an opponent"
-        return (
-            f"it closed {traffic.left} connections before it had played"
-            if traffic.left >= MANY
-            else ""
-        )
+        return ""
 
     def _too_long(self) -> str | None:
         traffic, calls = self._traffic, self._server.protocol == "battlecube"
-        if self._program is None and not traffic.connections and not calls:
-            self._since = monotonic()  # its author has to start it
-        if monotonic() - self._since < self._patience:
+        now = self._loop.time()
+        if not self._connected:
+            self._connected = traffic.connections > 0
+            if self._connected or (self._program is None and not calls):
+                self._since = now  # until then it starts, or its author has to start it
+        if now - self._since < self._patience:
             return None
         words = f"within {self._patience:g} s"
         if traffic.dropped and not traffic.returned:
@@ -421,25 +431,26 @@ class WireTrials:
 
     async def _trial(self, condition: WireCondition, opponent: str) -> TrialResult:
         self._server.name = condition.bot
-        traffic = TrialTraffic(condition)
+        traffic, silence = TrialTraffic(condition), self._silence * condition.silent
+        if not self._calls:
+            await self._server.token(opponent)
         command = self._address.filled(self._command, condition.bot, await self._server.password())
-        program, tasks = None, list[asyncio.Task[None]]()
+        program, tasks = None, list[asyncio.Task[Any]]()
         try:
             self._proxy.begin(traffic)
             program = Program(command) if command else None
-            trial = WireTrial(
-                self._server, traffic, program, self._patience + self._silence * condition.silent
-            )
+            trial = WireTrial(self._server, traffic, program, self._patience + 2 * silence)
             running = asyncio.create_task(trial.run())
-            tasks = [
-                asyncio.create_task(work)
-                for work in (self._oppose(traffic, opponent), self._remind(traffic))
-            ]
+            opposing = asyncio.create_task(self._oppose(traffic, opponent, silence))
+            tasks = [running, opposing, asyncio.create_task(self._remind(traffic))]
+            await asyncio.wait((running, opposing), return_when=asyncio.FIRST_COMPLETED)
+            if not running.done():
+                opposing.result()  # without an opponent, the bot is not to blame
             return await running
         finally:
             await self._end(program, tasks)
 
-    async def _end(self, program: Program | None, tasks: Sequence[asyncio.Task[None]]) -> None:
+    async def _end(self, program: Program | None, tasks: Sequence[asyncio.Task[Any]]) -> None:
         for task in tasks:
             task.cancel()
         await self._proxy.rest()
@@ -448,17 +459,24 @@ class WireTrials:
         if program is not None:
             await asyncio.to_thread(program.close, 0.0)
 
-    async def _oppose(self, traffic: TrialTraffic, opponent: str) -> None:
+    async def _oppose(self, traffic: TrialTraffic, opponent: str, silence: float) -> None:
         if self._calls:
             await self._proxy.until_reached()
-            await self._server.call(
-                self._address.url, opponent, self._silence * traffic.condition.silent
-            )
+            await self._server.call(self._address.url, opponent, silence)
             return
-        if traffic.condition.silent:
-            await traffic.connected.wait()
-            await asyncio.sleep(self._silence)
+        if silence:
+            await self._be_silent(traffic, silence)
         await self._server.oppose(opponent)
+
+    async def _be_silent(self, traffic: TrialTraffic, silence: float) -> None:
+        """The silence begins when the bot has logged in and read the answer. A bot that sends
+        something again and again is let wait for at most twice as long.
+        """
+        await traffic.connected.wait()
+        loop = asyncio.get_running_loop()
+        longest = loop.time() + 2 * silence
+        while (left := min(traffic.moved + silence, longest) - loop.time()) > 0:
+            await asyncio.sleep(left)
 
     async def _remind(self, traffic: TrialTraffic) -> None:
         """Ask the author of the bot to start it."""

@@ -106,6 +106,14 @@ def offline(terms: Terms) -> Terms:
     )
 
 
+def with_grace(terms: Terms, extra: Milliseconds) -> Terms:
+    """Return the terms with extra time that is not announced, if they put a late player out."""
+    pace = terms.pace
+    if terms.late == "pass" or not pace.limit:
+        return terms
+    return replace(terms, pace=replace(pace, grace=pace.grace - 100 * -extra // pace.limit))
+
+
 def paced(terms: Terms, name: PaceName) -> Terms:
     """Return the terms for people: minutes for a move, no penalty for illegal moves, and players
     may reconnect.

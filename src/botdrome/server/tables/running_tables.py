@@ -16,7 +16,7 @@ from botdrome.games.game import Game
 from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
 from botdrome.match.record import Resumption, seed_of
-from botdrome.match.terms import PaceName, Terms
+from botdrome.match.terms import Milliseconds, PaceName, Terms, with_grace
 from botdrome.server import metrics
 from botdrome.server.network.steady_loop import watch_of
 from botdrome.server.settings import Settings
@@ -56,6 +56,8 @@ class RunningTables:
         """Whether the loop is late with its work."""
         if self._watch is not None:
             self._watch.busy.append(lambda: bool(self._tables))
+        self.grace: Milliseconds = 0
+        """Extra time for each move, which is not announced."""
         self.keeper: InputKeeper | None = None
         """Stores the inputs of all matches, on a node of a cluster."""
         self.release: Callable[[], Awaitable[None]] | None = None
@@ -110,6 +112,8 @@ class RunningTables:
         `options` are those that the game was made with, and `pace` is the name of the pace of the
         terms. Without a seed, one is drawn. `versions` are those of players that are no candidates.
         """
+        if self.grace:
+            terms = with_grace(terms, self.grace)
         drawn = os.urandom(SEED_BITS // 8 + 8)
         seed = int.from_bytes(drawn[8:]) if seed is None else seed
         match, started = Match(game, len(names), terms, seed), int(time() * 1000)
