@@ -11,12 +11,13 @@ from time import monotonic
 import httpx
 from rich.console import Console
 from rich.table import Table
-from tests.chaos.arena import ClusterProcesses
+from tests.chaos.arena import TOKEN, ClusterProcesses
 from tests.chaos.checks import about_told, stored_matches
 from tests.chaos.load import NOUGHTS, Load
 from tests.faults.trying import ended
 
-BOTS = 24
+BOTS, THINK = 24, 0.05
+"""Bots, and the seconds that they think about a move."""
 SECONDS = 6
 """Seconds of play before the node is killed, and after it."""
 console = Console()
@@ -46,21 +47,26 @@ async def show(arena: ClusterProcesses, load: Load, seconds: int) -> None:
 
 async def play(arena: ClusterProcesses) -> list[str]:
     load, stop = Load(arena), asyncio.Event()
-    await load.enlist(BOTS, "bot", NOUGHTS, "noughts", 0.0)
+    await load.enlist(BOTS, "bot", NOUGHTS, "noughts", THINK)
     playing = [asyncio.create_task(bot.play(stop)) for bot in load.bots]
-    console.print(f"[bold]{BOTS} bots play on three nodes[/], which share ws://{arena.http}\n")
+    console.print(
+        f"[bold]{BOTS} bots play on three nodes[/], which share ws://{arena.http}\n"
+        f"The page of the nodes: {arena.url}/organise/nodes\nThe operator's token: {TOKEN}\n"
+    )
     await show(arena, load, SECONDS)
-    victim, began, told = arena.nodes[-1], monotonic(), load.diary.results
+    node = max(arena.get("/nodes")["nodes"], key=lambda node: node["tables"])
+    victim, began, told = arena.process_of(node), monotonic(), load.diary.results
     os.kill(victim, signal.SIGKILL)
-    console.print(f"[bold red]kill -9 {victim}[/]: one node is dead\n")
+    console.print(f"[bold red]kill -9 {victim}[/]: {node['name']} is dead\n")
     while load.diary.results == told:
         await asyncio.sleep(0.01)
     first = monotonic() - began
     await show(arena, load, SECONDS)
-    lost, back = sum(len(bot.lost) for bot in load.bots), sum(bot.returns for bot in load.bots)
+    lost = [match for bot in load.bots for _, match in bot.lost]
     console.print(
-        f"The next result was told after {first:.2f} s. {lost} bots lost their connection; {back} "
-        "came back to their match."
+        f"The next result was told after {first:.2f} s. {len(lost)} bots lost their connection, "
+        f"{sum(map(bool, lost))} of them in a match; {sum(bot.returns for bot in load.bots)} came "
+        "back to it."
     )
     stop.set()
     await asyncio.wait(playing, timeout=10)
