@@ -23,7 +23,6 @@ from botdrome.store.postgres import (
     Claim,
     Postgres,
     connect,
-    leave_as_it_is,
 )
 from botdrome.store.rows import as_json, key
 from botdrome.store.schema import RELEASED
@@ -412,7 +411,7 @@ class InputRows(Postgres):
     async def open(self) -> None:
         async with self._explained():
             commit = {"synchronous_commit": "off"}  # a row outlives its node, not PostgreSQL
-            self._writer = await self._pool(2, commit, reset=leave_as_it_is)
+            self._writer = await self._pool(2, commit)
 
     async def write(self, number: int, data: bytes) -> None:
         """Write a row; once more if it is there already.

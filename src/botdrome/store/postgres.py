@@ -270,8 +270,8 @@ def _updating(columns: Columns) -> str:
         FROM unnest({arrays}) AS fresh ({", ".join(name for name, _ in every)}) WHERE {which}"""
 
 
-async def leave_as_it_is(connection: Any) -> None:
-    """Skip the reset query, as the writer leaves no session state."""
+async def _leave_as_it_is(connection: Any) -> None:
+    """Skip the reset query, a second one for each that reads: no query leaves session state."""
 
 
 class PostgresReader:
@@ -303,12 +303,17 @@ class PostgresReader:
     async def close(self) -> None:
         await _close(self._readers)
 
-    def _pool(self, size: int, settings: dict[str, str], **options: Any) -> Any:
-        options |= {"timeout": 10, "command_timeout": PATIENCE}
-        options["server_settings"] = {"application_name": "botdrome", "jit": "off", **settings}
+    def _pool(self, size: int, settings: dict[str, str]) -> Any:
         # With a least size, a pool opens lost connections itself, and logs failures as tracebacks.
         return asyncpg.create_pool(
-            self._url, min_size=0, max_size=size, max_inactive_connection_lifetime=0, **options
+            self._url,
+            min_size=0,
+            max_size=size,
+            max_inactive_connection_lifetime=0,
+            timeout=10,
+            command_timeout=PATIENCE,
+            reset=_leave_as_it_is,
+            server_settings={"application_name": "botdrome", "jit": "off", **settings},
         )
 
     @asynccontextmanager
@@ -337,7 +342,7 @@ class Postgres(PostgresReader):
     async def open(self) -> None:
         async with self._explained():
             # Before a table is analysed, the planner would scan all of it for each match.
-            self._writer = await self._pool(1, {"enable_seqscan": "off"}, reset=leave_as_it_is)
+            self._writer = await self._pool(1, {"enable_seqscan": "off"})
             self._readers = await self._pool(READERS, {})
             async with self._writer.acquire() as connection, connection.transaction():
                 await _upgrade(connection)
