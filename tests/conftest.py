@@ -2,22 +2,26 @@
 
 import asyncio
 import gc
+import inspect
 import logging
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import structlog
+import websockets.asyncio.client
 from hypothesis import HealthCheck, settings
 
 import botdrome
 from botdrome.server.workers.pool import LONGEST_JOB, Workers
 from botdrome.store import sqlite
-from tests.patience import until
+from tests.patience import PATIENCE, until
 from tests.thrift import reused_workers, spare_certificates
 
 # Imported modules and collected tests stay, so the garbage collector need not look through them.
@@ -62,11 +66,29 @@ assert Workers.__init__.__defaults__ == (0, LONGEST_JOB)
 Workers.__init__.__defaults__ = (0, 20 * LONGEST_JOB)
 
 
+# On a busy machine an answer may take longer than the 5 and 10 s for which these clients wait.
+waits: Any = inspect.signature(httpx.Client).parameters["timeout"].default  # all share it
+waits.connect = waits.read = waits.write = waits.pool = PATIENCE
+websocket_waits: Any = websockets.asyncio.client.connect.__init__.__kwdefaults__
+websocket_waits["open_timeout"] = PATIENCE
+
+
+def log_to_stderr() -> None:
+    """A server in this process may log while a command beside it runs. By default it would write
+    between the lines of the command's output.
+    """
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.__stderr__))
+
+
+log_to_stderr()
+
+
 @pytest.fixture(autouse=True)
 def logs_as_they_were() -> Iterator[None]:
     """Undo the logging setup of a command, whose stream ends with the test."""
     yield
     structlog.reset_defaults()
+    log_to_stderr()
     root = logging.getLogger()
     for handler in [
         one

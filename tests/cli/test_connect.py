@@ -86,7 +86,7 @@ async def test_any_call_can_go_through_the_tunnel(tmp_path: Path) -> None:
         async with tunnel(
             house.url, local.url + "path?x=1", await registered(house, "called", "battlecube")
         ):
-            got = await callers_of(house).post("connect:called", b'{"currentPlayer": 1}', 5)
+            got = await callers_of(house).post("connect:called", b'{"currentPlayer": 1}', PATIENCE)
             assert (got.status, got.body) == (418, b'[{"task":"NOOP"}]')
         assert local.asked[0].line == "POST /path?x=1 HTTP/1.1"
         assert local.asked[0].body == b'{"currentPlayer": 1}'
@@ -120,7 +120,7 @@ async def test_what_the_bot_should_not_say(tmp_path: Path, said: bytes, words: s
         tunnel(house.url, local.url, await registered(house, "called")),
     ):
         with pytest.raises(CallFailed, match=words):
-            await callers_of(house).post("connect:called", b"{}", 5)
+            await callers_of(house).post("connect:called", b"{}", PATIENCE)
 
 
 async def test_a_bot_that_does_not_run_is_said_to_refuse(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ async def test_a_bot_that_does_not_run_is_said_to_refuse(tmp_path: Path) -> None
             tunnel(house.url, url, await registered(house, "called")),
         ):
             with pytest.raises(CallFailed, match="Connection refused"):
-                await callers_of(house).post("connect:called", b"{}", 5)
+                await callers_of(house).post("connect:called", b"{}", PATIENCE)
             async with bot(house, await registered(house, "ada") | {"opponent": "called"}) as one:
                 assert await one.receive() == {"error": "called does not answer"}
 

@@ -5,6 +5,7 @@ import select
 import sys
 
 from botdrome.client.program import Program, wait_for
+from tests.patience import PATIENCE
 
 
 def running(code: str) -> Program:
@@ -21,7 +22,7 @@ def test_a_program_that_does_not_read_blocks_nobody() -> None:
     program.send([b"the end"])
     lines: list[bytes] = []
     while not lines:
-        wait_for([program], 10)
+        wait_for([program], PATIENCE)
         program.flush()
         lines += program.receive()
     assert lines[0] == b"went"
@@ -30,7 +31,7 @@ def test_a_program_that_does_not_read_blocks_nobody() -> None:
 
 def test_a_program_that_is_gone_is_written_to_in_vain() -> None:
     program = running("pass")
-    assert program.wait_for_end(10)
+    assert program.wait_for_end(PATIENCE)
     program.send([b"hello", b"anybody there?"])
     assert program.receive() == []
     assert program.ended
@@ -47,9 +48,9 @@ def test_a_program_takes_its_children_along() -> None:
     program = running(code)
     lines: list[bytes] = []
     while not lines:
-        wait_for([program], 10)
+        wait_for([program], PATIENCE)
         lines += program.receive()
     child = os.pidfd_open(int(lines[0]))
     program.close()
-    assert select.select([child], [], [], 30)[0], "the child goes on"
+    assert select.select([child], [], [], PATIENCE)[0], "the child goes on"
     os.close(child)

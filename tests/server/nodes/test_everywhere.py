@@ -142,7 +142,9 @@ async def test_a_bot_is_called_through_a_tunnel_to_any_node(
         async with client(ant, "/connect") as one:
             await joins(ant, one, called)
             await until(lambda: all("called" in callers_of(house).tunnels for house in (bee, cat)))
-            call = asyncio.ensure_future(callers_of(cat).post("connect:called", b"question", 5))
+            call = asyncio.ensure_future(
+                callers_of(cat).post("connect:called", b"question", PATIENCE)
+            )
             await one.send({"call": (await one.receive())["call"], "status": 201, "body": "answer"})
             assert await call == BotAnswer(201, b"answer")
             async with bot(bee, ada | {"opponent": "called"}) as player:
@@ -155,7 +157,7 @@ async def test_a_bot_is_called_through_a_tunnel_to_any_node(
             async with client(bee, "/connect") as two:
                 await joins(bee, two, called)
                 assert (await one.until_closed())[1] == 4001
-                call = asyncio.ensure_future(callers_of(ant).post("connect:called", b"", 5))
+                call = asyncio.ensure_future(callers_of(ant).post("connect:called", b"", PATIENCE))
                 message = await two.receive()
                 while message["body"]:
                     message = await two.receive()
@@ -164,7 +166,7 @@ async def test_a_bot_is_called_through_a_tunnel_to_any_node(
                 await die(bee)
                 await until(lambda: "called" not in callers_of(cat).tunnels)
                 with pytest.raises(CallFailed, match="called is not connected"):
-                    await callers_of(cat).post("connect:called", b"", 5)
+                    await callers_of(cat).post("connect:called", b"", PATIENCE)
 
 
 async def test_called_bots_play_a_contest_at_its_home_alone(
