@@ -20,6 +20,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Store]:
     monkeypatch.setattr(statistics, "LOOK", 0.0)
+    monkeypatch.setattr(statistics, "PAUSE", 0.0)
     opened = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
     yield opened
     await opened.close()
@@ -97,6 +98,26 @@ async def test_an_entry_that_is_stored_during_a_round_counts_in_the_next(
     home.look()
     await home.folded()
     assert (line := home.line("ada")) and line.wins == 2
+
+
+async def test_entries_of_a_pause_are_folded_together(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statistics, "PAUSE", 3600.0)
+    home, keep, kept = await open_duel_leaderboard(store), store.keep, list[Sequence[Note]]()
+    await store_boards(store, home, "first", 1, [board_won_by(0)])
+    for number in (2, 3):
+        await store.keep(home.enter(f"m{number}", number, [board_won_by(0)]))
+        home.look()
+    assert home.settled and (line := home.line("ada")) and line.wins == 1
+
+    async def noted(notes: Sequence[Note], **other: Any) -> None:
+        kept.append(notes)
+        await keep(notes, **other)
+
+    monkeypatch.setattr(store, "keep", noted)
+    await home.folded()  # a reader does not wait for the end of the pause
+    assert len(kept) == 1 and (line := home.line("ada")) and line.wins == 3
 
 
 async def test_the_next_home_counts_it(store: Store) -> None:

@@ -19,6 +19,8 @@ from botdrome.store.store import Store
 
 LOOK = 1.0
 """Seconds between two looks for entries of other nodes, and before a retry."""
+PAUSE = 0.25
+"""Seconds between two rounds, so that a busy server folds the entries of many matches at once."""
 AT_ONCE = 50
 """Entries per transaction."""
 
@@ -30,8 +32,10 @@ class Statistics:
     def __init__(self, store: Store, book: str) -> None:
         """`book` has the entries."""
         self._store, self._book = store, book
-        self._home = self._watching = self._wanted = False
-        """`_wanted`: entries were stored since the current round has begun."""
+        self._home = self._watching = self._wanted = self._pausing = self._again = False
+        """`_wanted`: entries were stored since the last round began. `_again`: even without any,
+        look again later.
+        """
         self._unreadable: set[str] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._round: asyncio.Task[None] | None = None
@@ -51,11 +55,12 @@ class Statistics:
         except BaseException:
             self.leave()
             raise
-        self._look_later(watch)
+        if watch:
+            self._set_timer(LOOK, self.look)
 
     def leave(self) -> None:
         """Fold no more: another node becomes the home, or the server stops."""
-        self._home = False
+        self._home = self._pausing = False
         if self._timer is not None:
             self._timer.cancel()
 
@@ -67,6 +72,8 @@ class Statistics:
     async def folded(self) -> None:
         """Wait until the entries that are stored now are folded, unless the store fails."""
         for _ in range(2):  # the current round may have read the entries before
+            if self._pausing and self._wanted:
+                self._end_pause()
             current = self._round
             while current is not None and not current.done() and not self._store.journal.trouble:
                 await asyncio.wait([current], timeout=0.1)
@@ -74,26 +81,32 @@ class Statistics:
     def look(self) -> None:
         """Fold entries that were stored. A node that is not the home leaves them to it."""
         self._wanted = self._home
-        if self._home and self._round is None:
+        if self._home and self._round is None and not self._pausing:
             self._round = asyncio.ensure_future(self._fold_round())
 
     async def _fold_round(self) -> None:
-        self._wanted, again = False, self._watching
+        self._wanted, self._again = False, self._watching
         try:
             await self._fold_all()
         except Exception:
             log_failure("entries of statistics could not be counted", book=self._book)
-            self._wanted, again = False, True
+            self._wanted, self._again = False, True
         self._round = None
-        self._look_later(again)
+        if self._home:
+            self._pausing = True
+            self._set_timer(PAUSE, self._end_pause)
+
+    def _end_pause(self) -> None:
+        self._pausing = False
         if self._wanted:
             self.look()
+        elif self._again:
+            self._set_timer(LOOK - PAUSE, self.look)
 
-    def _look_later(self, wanted: bool) -> None:
+    def _set_timer(self, seconds: float, act: Callable[[], None]) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        if wanted and self._home:
-            self._timer = asyncio.get_running_loop().call_later(LOOK, self.look)
+        self._timer = asyncio.get_running_loop().call_later(seconds, act)
 
     async def _fold_all(self) -> None:
         found = await self._store.notes(self._book)
