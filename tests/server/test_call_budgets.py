@@ -35,13 +35,13 @@ pytestmark = pytest.mark.anyio
 
 BUDGETS = {
     "a move of noughts and crosses": 32,
-    "a duel move": 32,
+    "a duel move": 28,
     "a boat shot": 35,
     "a Bomberman action": 45,
     "a Battlecube tick of two bots": 130,
     "a Bumblebots beat": 54,
-    "a login with pairing": 211,
-    "the end of a match": 120,
+    "a login with pairing": 206,
+    "the end of a match": 118,
     "an idle second": 2,
 }
 """Calls of functions of the package in the server's event loop, on Python 3.11; for the idle second,

@@ -3,8 +3,9 @@
 An opening may be given.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from msgspec import Meta, Struct, field
@@ -89,6 +90,16 @@ def _stretches_through(x: int, y: int, size: int, win_length: int) -> Iterator[s
             yield slice(cell - before * step, cell + after * step + 1, step)
 
 
+NO_CELLS = slice(0), slice(0)
+"""With two more slices an itemgetter always returns a tuple."""
+
+
+@cache
+def cutters(size: int, win_length: int) -> tuple[Callable[[str], tuple[str, ...]], ...]:
+    """Return, for each cell, a function that cuts its stretches out of a board."""
+    return tuple([itemgetter(*found, *NO_CELLS) for found in stretches(size, win_length)])
+
+
 class Gomoku(Game[Point], frozen=True):
     name: ClassVar[str] = "gomoku"
     players: ClassVar[range] = range(2, 3)
@@ -167,16 +178,24 @@ class Gomoku(Game[Point], frozen=True):
         )
 
     def _with_stone(self, seat: Seat, point: Point) -> "Gomoku":
-        size, win_length, mark, (x, y) = self.size, self.win_length, MARKS[seat], point
+        (x, y), size, win_length, mark = point, self.size, self.win_length, MARKS[seat]
         cell, cells, history = y * size + x, self.cells, self.history.then(point)
         cells = cells[:cell] + mark + cells[cell + 1 :]
         winning = mark * win_length
-        for stretch in stretches(size, win_length)[cell]:
-            if winning in cells[stretch]:
-                line = _line(winning, cells[stretch], points(size)[stretch])
-                return Gomoku(size, win_length, cells, history, (), WINS[seat], line, self.opening)
+        if winning in " ".join(cutters(size, win_length)[cell](cells)):
+            line = self._line(winning, cells, cell)
+            return Gomoku(size, win_length, cells, history, (), WINS[seat], line, self.opening)
         turn = TURNS[1 - seat] if FREE in cells else ()
         return Gomoku(size, win_length, cells, history, turn, DRAW, None, self.opening)
+
+    def _line(self, winning: str, cells: str, cell: int) -> tuple[Point, ...]:
+        """Return all stones of the winning row, which may be longer than `win_length`."""
+        found = stretches(self.size, self.win_length)[cell]
+        stretch = next(one for one in found if winning in cells[one])
+        before, _, after = cells[stretch].partition(winning)
+        more = len(after) - len(after.lstrip(winning))
+        start = len(before)
+        return points(self.size)[stretch][start : start + len(winning) + more]
 
     def verdict(self, names: Sequence[str]) -> str:
         if self.line is None:
@@ -220,10 +239,3 @@ class Gomoku(Game[Point], frozen=True):
         for (x, y), mark in zip(points(self.size), self.cells, strict=True):
             if mark == FREE:
                 yield {"x": x, "y": y}
-
-
-def _line(winning: str, marks: str, where: tuple[Point, ...]) -> tuple[Point, ...]:
-    """Return all stones of the winning row, which may be longer than `win_length`."""
-    before, _, after = marks.partition(winning)
-    more = len(after) - len(after.lstrip(winning))
-    return where[len(before) : len(before) + len(winning) + more]

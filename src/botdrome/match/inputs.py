@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
+from botdrome.games.game import Raw
 from botdrome.match.events import Player
 from botdrome.match.terms import Milliseconds
 
@@ -69,10 +70,16 @@ class InputLog:
         self._lines.append(line)
         if player is None:
             return True
-        if kind == "move":
-            self.moves += 1
         room = self._room[player] = self._room[player] - OVERHEAD - len(line)
         return room >= 0
+
+    def move(self, now: Milliseconds, player: Player, raw: Raw) -> bool:
+        """As `add` does. Most inputs are moves."""
+        line, room = ENCODE(InputLine(now, "move", player, raw)), self._room
+        self._lines.append(line)
+        self.moves += 1
+        left = room[player] = room[player] - OVERHEAD - len(line)
+        return left >= 0
 
     def time(self, now: Milliseconds, kind: Kind, player: Player | None, value: Any) -> None:
         """Add a measurement of the server. It takes no room from the player."""

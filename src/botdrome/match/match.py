@@ -64,9 +64,9 @@ class Match:
     """
 
     __slots__ = (
-        "_allowed", "_boards", "_chance", "_disturbed", "_given_up", "_misses", "_pause", "_rested",
-        "_turns", "away", "beat", "board", "clocks", "deadline", "dismissed", "game", "generator",
-        "input_log", "players", "resting", "result", "seed", "step", "steps", "terms",
+        "_allowed", "_boards", "_chance", "_disturbed", "_given_up", "_misses", "_pause", "_quick",
+        "_rested", "_turns", "away", "beat", "board", "clocks", "deadline", "dismissed", "game",
+        "generator", "input_log", "players", "resting", "result", "seed", "step", "steps", "terms",
     )  # fmt: skip
 
     def __init__(
@@ -103,7 +103,9 @@ class Match:
             terms.pace.allowed(1),
         )
         self._disturbed = False
-        """True as soon as a player is away or out: the quick way to close a step is closed then."""
+        """True as soon as a player is away or out."""
+        self._quick = not (self.beat or self._pause or self.clocks.active)
+        """The quick way to close a step is open, until a player is away, out or credited."""
         self.away: set[Player] = set()
         self._given_up: set[Player] = set()
         """Players who are away and whose time to return is over: their turns pass at once until
@@ -176,7 +178,7 @@ class Match:
         board = self.board
         if player in self.dismissed and self.input_log.full(player):
             return [(Refused(player, "you are out", raw, 0), board.position)]
-        if not self.input_log.add(now, "move", player, raw):
+        if not self.input_log.move(now, player, raw):
             news.append((Refused(player, TOO_MUCH, raw, 0), board.position))
             self._dismiss(player, "flood", TOO_MUCH, now, news)
             return news
@@ -225,6 +227,7 @@ class Match:
         step = self.step
         thinks = player in step.awaited and not self.resting
         self.clocks.credit(player, network, min(arena, now - step.opened) if thinks else 0)
+        self._quick = False
         if thinks and player not in self.away:
             self._set_deadline(step.opened)
         return []
@@ -442,20 +445,12 @@ class Match:
         Most steps close here: no player is away, out or at fault, and there is no beat and no
         pause. `_answered` does the same.
         """
-        step, board, clocks = self.step, self.board, self.clocks
+        step, board = self.step, self.board
         self._misses[player] = 0
-        if (
-            clocks.active
-            or self._disturbed
-            or step.faults
-            or self.beat
-            or self._pause
-            or step.moves
-            or step.awaited != [player]
-        ):
+        if not self._quick or step.faults or step.moves or step.awaited != [player]:
             step.moves[seat], step.raws[player] = move, raw
-            if clocks.active:
-                clocks.answered(player, 0 if self.resting else now - step.opened)
+            if self.clocks.active:
+                self.clocks.answered(player, 0 if self.resting else now - step.opened)
             return self._answered(player, now, news)
         position, number = board.position, self.steps  # _play(), without the call
         board.position = after = position.play({seat: move}, self._chance.turn_to(number))
@@ -545,7 +540,7 @@ class Match:
         if options:
             self.board.position = self.board.position.amend(options)
         if pause is not None:
-            self._pause = pause
+            self._pause, self._quick = pause, False
             if self.resting:
                 self.deadline = max(now, self._rested + pause)
 
@@ -574,7 +569,7 @@ class Match:
 
     def _go_away(self, player: Player, now: Milliseconds, news: News) -> None:
         self.away.add(player)
-        self._disturbed = True
+        self._disturbed, self._quick = True, False
         news.append((Left(player), self.board.position))
         if self._abandoned(now, news):
             return None
@@ -623,7 +618,7 @@ class Match:
                 self._end_board(now, news)
 
     def _put_out(self, seat: Seat, cause: Cause, detail: str, news: News) -> None:
-        self._disturbed = True
+        self._disturbed, self._quick = True, False
         self.board.put_out(seat, cause, self.steps)
         news.append((Out(self.board.order[seat], cause, detail), self.board.position))
 

@@ -181,6 +181,7 @@ def _name(name: Any) -> str:
 # Duel arena's messages: gomoku in JSON objects, written byte for byte as the original writes them.
 
 FREE = b'{"event": "player_is_free"}'
+QUESTION = b'{"event": "get_move", "id": "%b", "board": %b%b'
 
 
 def starting_game(against: str) -> bytes:
@@ -237,11 +238,19 @@ class Duel:
         """
         if len(news) != 1 or type(event := news[0][0]) is not Played:
             return self._tell_all(news, status, players)
-        position = news[0][1]
+        position: Any = news[0][1]
         if event.moves:  # otherwise the player has passed
-            self._add_stone(position.history.last)  # type: ignore[attr-defined]
-        player = self._ask(position, players)
-        return {} if player is None else {player: [self._question(status)]}
+            stone, lengths = _stone(position.history.last), self.lengths  # _add_stone(), _ask()
+            self._board += stone if lengths[-1] else stone[2:]  # and _question(), without the calls
+            lengths[-1] += 1
+        (seat,) = position.to_move
+        player = self._order[seat]
+        if player not in players:
+            self._asked = None
+            return {}
+        self._asked, self._color, self._id = player, MARKS[seat], self._new_id()
+        end = _end_of_question(status.time_left, self._color)
+        return {player: [QUESTION % (self._id.encode(), self._board, end)]}
 
     def _tell_all(
         self, news: News, status: MatchStatus, players: Collection[Player]
@@ -335,9 +344,7 @@ class Duel:
 
     def _question(self, status: MatchStatus) -> bytes:
         end = _end_of_question(status.time_left, self._color)
-        return b"".join(
-            (b'{"event": "get_move", "id": "', self._id.encode(), b'", "board": ', self._board, end)
-        )
+        return QUESTION % (self._id.encode(), self._board, end)
 
     # Input of a player.
 

@@ -105,9 +105,9 @@ def match_status(match: Match, now: Milliseconds) -> MatchStatus:
         else:
             if match.clocks.active:
                 left -= match.credited
-            if pace.grace:
+            if grace := pace.grace:
                 limit = pace.limit if match.steps or pace.first is None else pace.first
-                left -= (limit or 0) * pace.grace // 100
+                left -= (limit or 0) * grace // 100
             if left < 0:
                 left = 0
     return MatchStatus(now, left, board.strikes, match.players, board.number)

@@ -127,21 +127,25 @@ class Tcp(ClientConnection):
             return
         framing = self._framing
         try:
-            messages: list[bytes] | None = framing.feed(data)
-            if not messages:
-                acknowledge(self._socket)
-            while messages:
-                for message in messages:
-                    if (session := self._session) is not None and not self._closing:
-                        self.received += 1
-                        if self.asked:  # came(), without the call
-                            self.answers += 1
-                            self.waited += monotonic() - self.asked
-                            self.asked = 0.0
-                        session.received(message)
-                messages = framing.feed(b"") if framing.rest else None
+            messages = framing.feed(data)
+            if len(messages) == 1 and not framing.rest and (session := self._session) is not None:
+                self.received += 1  # _deliver(), without the call
+                if self.asked:  # came(), without the call
+                    self.answers += 1
+                    self.waited += monotonic() - self.asked
+                    self.asked = 0.0
+                session.received(messages[0])
+            else:
+                self._deliver(messages)
         except BadFrame as problem:
             self._deliver_bad(str(problem))
+
+    def _deliver(self, messages: list[bytes]) -> None:
+        if not messages:
+            acknowledge(self._socket)
+        while messages:
+            self.replay(messages)
+            messages = self._framing.feed(b"") if self._framing.rest else []
 
     def eof_received(self) -> bool:
         """Keep the connection open for an answer: a client such as `nc -N` still reads

@@ -5,7 +5,7 @@ from bisect import bisect_left, insort
 from collections import ChainMap
 from collections.abc import Callable, Coroutine, Iterable, Mapping, MutableMapping, Sequence
 from functools import partial
-from itertools import count
+from itertools import chain, repeat
 from random import Random, randrange
 from secrets import token_hex
 from time import monotonic, time
@@ -407,8 +407,9 @@ def question_ids() -> Callable[[], str]:
 
     The time is that of the match. The number counts up from a random one.
     """
-    began, numbers = repr(round(time(), 6)), count(randrange(NUMBERS))
-    return lambda: f"{began}-{next(numbers) % NUMBERS}"
+    first = range(randrange(NUMBERS), NUMBERS)
+    numbers = chain(first, chain.from_iterable(repeat(range(NUMBERS))))
+    return map(f"{round(time(), 6)!r}-%d".__mod__, numbers).__next__
 
 
 def ended_boards(table: Table, counted: Counted) -> list[PlayedBoard]:

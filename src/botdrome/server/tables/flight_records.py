@@ -53,8 +53,8 @@ class FlightRecord:
         for message in messages:
             said = message if len(message) <= SHOWN else _shortened(message)
             self._row += (now, False, said, "", step, None)
-            self._row_bytes += len(said) + OVERHEAD
-            if self._row_bytes > self._bytes:
+            size = self._row_bytes = self._row_bytes + len(said) + OVERHEAD
+            if size > self._bytes:
                 self._turn_over()
 
     def came(
@@ -67,10 +67,10 @@ class FlightRecord:
     ) -> None:
         """`step` is the number of steps played before."""
         said = message if len(message) <= SHOWN else _shortened(message)
-        charged = uncharged is NOTHING or uncharged == NOTHING
-        self._row += (now, True, said, verdict, step, None if charged else uncharged)
-        self._row_bytes += len(said) + len(verdict) + OVERHEAD
-        if self._row_bytes > self._bytes:
+        times = None if uncharged is NOTHING or uncharged == NOTHING else uncharged
+        self._row += (now, True, said, verdict, step, times)
+        size = self._row_bytes = self._row_bytes + len(said) + len(verdict) + OVERHEAD
+        if size > self._bytes:
             self._turn_over()
 
     def _turn_over(self) -> None:

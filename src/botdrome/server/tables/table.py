@@ -391,16 +391,16 @@ class Table:
     def _tell(self, news: News, now: Milliseconds) -> None:
         """All messages are written before the first is sent."""
         self.shown = news[-1][1]
-        match, seated, flights = self.match, self._seated, self._flights
-        steps, status, shared = match.steps, match_status(match, now), self.writers.shared
+        match, shared = self.match, self.writers.shared
+        status = match_status(match, now)
         if len(shared) == 1:  # written(), without the call
             writer, players = shared[0]
             told = writer.on_news(news, status, players)
         else:
             told = self.writers.written(news, status)
         for player, messages in told.items():
-            if messages and (one := seated.get(player)) is not None:
-                flights[player].out(now, messages, steps)
+            if messages and (one := self._seated.get(player)) is not None:
+                self._flights[player].out(now, messages, match.steps)
                 one.tell(messages)
         if self._subscribers.notified or self.audience.spectators:
             self._show(news, now)

@@ -1,6 +1,7 @@
 """Framing: how a stream of bytes is cut into messages."""
 
 from ipaddress import IPv4Address, IPv6Address
+from struct import Struct
 from typing import Protocol
 
 
@@ -25,6 +26,7 @@ class Framing(Protocol):
 
 LENGTH = 4
 """Bytes of a frame's header."""
+HEADER = Struct(">I")
 
 
 class Frames:
@@ -36,7 +38,7 @@ class Frames:
 
     def feed(self, data: bytes) -> list[bytes]:
         size, rest = len(data) - LENGTH, self.rest
-        if not rest and 0 < size <= self._longest and int.from_bytes(data[:LENGTH]) == size:
+        if not rest and 0 < size <= self._longest and HEADER.unpack_from(data)[0] == size:
             return [data[LENGTH:]]
         rest += data
         messages: list[bytes] = []
@@ -58,7 +60,7 @@ class Frames:
 
     def pack(self, messages: list[bytes]) -> bytes:
         if len(messages) == 1:
-            return len(messages[0]).to_bytes(LENGTH) + messages[0]
+            return HEADER.pack(len(messages[0])) + messages[0]
         return b"".join(
             [part for message in messages for part in (len(message).to_bytes(LENGTH), message)]
         )
