@@ -204,7 +204,7 @@ def pin(pid: int | None, cores: str) -> None:
 def running_nodes(plan: Plan, db: str, engines: Engines) -> Iterator[RunningNodes]:
     count = plan.nodes
     words = ["--workers", str(count), "--db", db, "--port", "0", "--processes", "1"]
-    words += ["--set", "match.start_delay=0"]
+    words += ["--set", "match.start_delay=0", "--set", "cluster.port=-1"]
     for port in ("duel", "boats", "bomber", "cube"):
         words += [f"--{port}-port", "-1"]
     process = subprocess.Popen(
