@@ -4,7 +4,7 @@ import asyncio
 import gc
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple, TypeVar
 
 import structlog
@@ -44,7 +44,13 @@ from botdrome.server.nodes.rooms import Rooms
 from botdrome.server.nodes.shared_ports import SharedPorts
 from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.operator import Operator
-from botdrome.server.protocol import Ports, Protocol, ServedProtocol, ServerParts
+from botdrome.server.protocol import (
+    Ports,
+    Protocol,
+    ReceiveSocket,
+    ServedProtocol,
+    ServerParts,
+)
 from botdrome.server.rooms.boats import BoatRooms
 from botdrome.server.rooms.cube import Organisers
 from botdrome.server.rooms.duel import DuelRoom
@@ -333,23 +339,34 @@ async def _listen(parts: Parts, ports: Ports) -> None:
         )
 
 
-def _http_port(parts: Parts) -> MakeProtocol:
-    """The HTTP port: the API, and all protocols over HTTP and WebSockets."""
-    server, served, url_bots = parts.server, [one for _, one in parts.served], parts.url_bots
-    api = parts.api
+def _receivers(served: Sequence[ServedProtocol]) -> Callable[[str], list[ReceiveSocket]]:
+    """Return a function from a target to those that are asked for its WebSocket, in turn."""
     sockets = [
         (one.sockets, one.receive_socket)
         for one in served
         if one.receive_socket is not ServedProtocol.receive_socket
     ]
 
+    @lru_cache(maxsize=64)
+    def receivers(target: str) -> list[ReceiveSocket]:
+        return [receive for beginnings, receive in sockets if target.startswith(beginnings)]
+
+    return receivers
+
+
+def _http_port(parts: Parts) -> MakeProtocol:
+    """The HTTP port: the API, and all protocols over HTTP and WebSockets."""
+    server, served, url_bots = parts.server, [one for _, one in parts.served], parts.url_bots
+    api = parts.api
+    receivers = _receivers(served)
+
     def open_websocket(target: str, headers: RequestHeaders) -> MakeSession | SocketOptions | bytes:
         if (found := api.receive_socket(target, headers)) is not None:
             return found
         if target == "/connect":
             return partial(receive_tunnel, server.desk, server.callers.tunnels, url_bots.arrived)
-        for beginnings, receive in sockets:
-            if target.startswith(beginnings) and (session := receive(target)):
+        for receive in receivers(target):
+            if session := receive(target):
                 return session
         return NO_SOCKET
 

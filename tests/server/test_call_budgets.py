@@ -40,7 +40,7 @@ BUDGETS = {
     "a Bomberman action": 45,
     "a Battlecube tick of two bots": 130,
     "a Bumblebots beat": 54,
-    "a login with pairing": 206,
+    "a login with pairing": 165,
     "the end of a match": 118,
     "an idle second": 2,
 }

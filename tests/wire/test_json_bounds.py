@@ -73,7 +73,7 @@ TRUSTED = {
     "api/requests.py": 1,  # it is bounded in the line before
     "api/rest/analysis.py": 2,  # stored evaluations
     "api/rest/bots.py": 1,  # options in their normal form
-    "wire/battlebot/conversation.py": 2,  # bounded unless it is brief; a second time
+    "wire/battlebot/conversation.py": 3,  # bounded unless it is brief; brief logins; a second time
     "wire/cube.py": 1,  # bounded unless it is brief
     "wire/duel.py": 2,  # a second time; numbers and texts of fixed keys, and no others
     "server/lobby/desk.py": 1,  # options in their normal form

@@ -59,9 +59,9 @@ class Api(Starlette):
         """Open a WebSocket of GraphQL or a spectator; bytes: the answer that refuses it; None: it
         is neither.
         """
-        path = target.partition("?")[0]
-        if b"sec-websocket-protocol" not in headers and not path.startswith(PREFIX):
+        if b"sec-websocket-protocol" not in headers and not target.startswith(PREFIX):
             return None  # most are bots
+        path = target.partition("?")[0]
         refusal = None if self._rate is None else partial(self._rate.refusal, path)
         graphql = self._sockets.receive(headers, refusal)
         if graphql is not None:

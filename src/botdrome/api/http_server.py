@@ -14,7 +14,13 @@ import structlog
 from starlette.types import ASGIApp, Message, Scope
 
 from botdrome.api.requests import LARGEST_BODY
-from botdrome.server.network.dispatcher import Dispatcher, Forwarding, MakeHttp, OpenWebSocket
+from botdrome.server.network.dispatcher import (
+    Dispatcher,
+    Entrance,
+    Forwarding,
+    MakeHttp,
+    OpenWebSocket,
+)
 from botdrome.server.network.http import (
     DirectService,
     Exchange,
@@ -48,12 +54,8 @@ def http_factory(
     forwarding: Forwarding | None = None,
 ) -> MakeProtocol:
     """`forwarding`: some requests are answered by another node."""
-
-    def dispatcher(make_http: MakeHttp | None = None) -> Dispatcher:
-        return Dispatcher(
-            open_websocket, make_http, connection_limits, settings, origins, forwarding
-        )
-
+    entrance = Entrance(open_websocket, connection_limits, settings, origins, forwarding)
+    dispatcher = partial(Dispatcher, entrance)
     leaves = None if forwarding is None else forwarding.leaves
     return partial(
         dispatcher, http_stack(app, connection_limits, dispatcher, direct, body_limits, leaves)

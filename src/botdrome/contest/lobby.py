@@ -71,7 +71,8 @@ class Seeker(Struct, frozen=True):
     """True: another node has sent it here."""
 
     def accepts(self, other: "Seeker") -> bool:
-        if other.name in (self.name, self.avoids) or self.opponent not in (None, other.name):
+        name, wanted = other.name, self.opponent
+        if name == self.name or name == self.avoids or (wanted is not None and wanted != name):
             return False
         return self.wish == other.wish or self.sets_pace_for(other) or other.sets_pace_for(self)
 
@@ -210,11 +211,12 @@ class Lobby:
 
         `gather`: it waits for matchmaking, unless another player waits for its name.
         """
-        if book := self.book(newcomer.wish):
-            book.enter(newcomer.name, newcomer.wish.players)
+        wish = newcomer.wish
+        if wish.contest and (book := self.book(wish)):
+            book.enter(newcomer.name, wish.players)
         table = self._named_for(newcomer) if gather else self._table_for(newcomer)
         if table is None:
-            pool = self._pools.setdefault(newcomer.wish, {})
+            pool = self._pools.setdefault(wish, {})
             groups = pool.setdefault(newcomer.opponent, {})
             groups.setdefault(newcomer.name, {})[newcomer.ticket] = newcomer
             return None
@@ -288,16 +290,18 @@ class Lobby:
 
     def leave(self, seeker: Seeker) -> None:
         """Remove a waiting player."""
-        pool = self._pools.get(seeker.wish, {})
-        groups = pool.get(seeker.opponent, {})
-        group = groups.get(seeker.name, {})
+        pool = self._pools.get(seeker.wish)
+        groups = None if pool is None else pool.get(seeker.opponent)
+        group = None if groups is None else groups.get(seeker.name)
+        if pool is None or groups is None or group is None:
+            return
         group.pop(seeker.ticket, None)
         if not group:
-            groups.pop(seeker.name, None)
+            del groups[seeker.name]
             if not groups:
-                pool.pop(seeker.opponent, None)
+                del pool[seeker.opponent]
                 if not pool:
-                    self._pools.pop(seeker.wish, None)
+                    del self._pools[seeker.wish]
 
     def _named_for(self, newcomer: Seeker) -> tuple[Seeker, ...] | None:
         """Return the table of a player that waits for the newcomer by name."""
@@ -311,13 +315,16 @@ class Lobby:
         )
 
     def _table_for(self, newcomer: Seeker) -> tuple[Seeker, ...] | None:
-        book, others = self.book(newcomer.wish), newcomer.wish.players - 1
-        if others == 1:
+        wish = newcomer.wish
+        book = self.book(wish) if wish.contest else None
+        if wish.players == 2:
             for other in self._waiting_for(newcomer):
+                if book is None:
+                    return other, newcomer
                 if table := _seated((other, newcomer), book):
                     return table
             return None
-        for company in self._companies(newcomer, others):
+        for company in self._companies(newcomer, wish.players - 1):
             if table := _seated((*company, newcomer), book):
                 return table
         return None
@@ -335,10 +342,12 @@ class Lobby:
         """Return the players that may sit with the newcomer, longest wait first; only the first of
         each name. Players that name somebody else are not looked at.
         """
-        name, wanted, heads = newcomer.name, newcomer.opponent, list[Seeker]()
-        for wish in _meeting(newcomer.wish):
-            if (pool := self._pools.get(wish)) is None:
-                continue
+        name, wanted, pools = newcomer.name, newcomer.opponent, self._pools
+        if not pools:
+            return []
+        heads: list[Seeker] = []
+        for wish in pools.keys() & _meeting(newcomer.wish):
+            pool = pools[wish]
             for groups in (pool.get(None), pool.get(name)):
                 if groups and wanted is None:
                     heads += [_first(group) for group in groups.values()]
@@ -359,20 +368,23 @@ def _first(group: Group) -> Seeker:
 
 
 @lru_cache(maxsize=100)
-def _meeting(wish: Wish) -> tuple[Wish, ...]:
+def _meeting(wish: Wish) -> frozenset[Wish]:
     """Return the wish, and the same wish at other paces and on a ladder, whose players may name
     each other.
     """
     if wish.contest is not None:
-        return (wish,)
+        return frozenset((wish,))
     paces = PACES if wish.pace == "usual" else (wish.pace, "usual")
     of_ladder = replace(wish, pace="usual", ladder=True)
-    return (*(replace(wish, pace=pace, ladder=False) for pace in paces), of_ladder)
+    return frozenset((*(replace(wish, pace=pace, ladder=False) for pace in paces), of_ladder))
 
 
 def table_wish(seekers: Sequence[Seeker]) -> Wish:
     """Return the wish of a table: that of the player that named another, if one did."""
-    return next((seeker.wish for seeker in seekers if seeker.opponent), seekers[0].wish)
+    for seeker in seekers:
+        if seeker.opponent:
+            return seeker.wish
+    return seekers[0].wish
 
 
 def _seated(table: tuple[Seeker, ...], book: ContestBook | None) -> tuple[Seeker, ...] | None:

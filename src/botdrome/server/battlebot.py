@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from botdrome.contest.lobby import NO_OPTIONS, Wish, in_a_wish
@@ -27,6 +27,8 @@ LOGGED_IN_AGAIN = "you have logged in again from another window, which goes on i
 
 NATIVE = "battlebot"
 STAYS = Transfer(NATIVE)
+PLAIN_WISHES = lru_cache(maxsize=64)(Wish)
+"""Made once, since nearly all clients have one of them."""
 
 
 class BattlebotServer:
@@ -106,11 +108,16 @@ class BattlebotServer:
 
     def act(self, session: Session, command: Command) -> None:
         assert isinstance(command, Seek)
-        login, wish, desk = command.login, _wish(command.login), self._desk
-        self._prepare(session, login, command.message)
+        login, desk = command.login, self._desk
+        wish = PLAIN_WISHES(login.game, login.players) if login.plain else _wish(login)
+        session.transfer_login = command.message
         if login.guest:
+            self._prepare(session, login, command.message)
             self._replace(session, f"{login.password} {wish}")
-        transfer, session.transfer = session.transfer or STAYS, None
+        transfer = session.transfer
+        if transfer is None and not login.match:  # nearly always
+            return desk.seek(session, login.name, wish, login.opponent)
+        session.transfer, transfer = None, transfer or STAYS
         if transfer.waited:
             how: dict[str, Any] = {"waited": transfer.waited, "avoids": transfer.avoids}
             desk.seek(session, login.name, wish, login.opponent, moved=True, **how)
@@ -141,7 +148,7 @@ async def open_battlebot(server: ServerParts) -> ServedProtocol:
 
 def _wish(login: Login) -> Wish:
     return Wish(
-        login.format.name,
+        login.game,
         login.players,
         in_a_wish(login.options) if login.options else NO_OPTIONS,
         login.contest,

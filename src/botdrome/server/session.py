@@ -16,12 +16,12 @@ from botdrome.server import metrics
 from botdrome.server.failures import STORE_AWAY, log_failure
 from botdrome.server.lobby.clients import NOBODY, End, bot_owner, no_login
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.registry import Admission, Banned, Denied, admission_of
+from botdrome.server.lobby.registry import Banned, Denied, admission_of
 from botdrome.server.lobby.tokens import TooMany
 from botdrome.server.network.connection import NORMAL, Connection, Traffic
 from botdrome.server.network.limits import Timeouts
 from botdrome.server.tables.table import Table
-from botdrome.store.entries import StoreUnavailable
+from botdrome.store.entries import BotEntry, StoreUnavailable
 from botdrome.wire.conversation import (
     Admit,
     AdmitGuest,
@@ -113,11 +113,20 @@ class Session:
     """
 
     __slots__ = (
-        "__weakref__", "_desk", "_due", "_logging_in", "_loop", "_onward", "_server", "_timer",
+        "__dict__", "__weakref__", "_desk", "_due", "_logging_in", "_loop", "_server", "_timer",
         "closed", "connection", "conversation", "game", "name", "number", "on_seat", "owner",
-        "player", "registered", "release", "seeker", "since", "successor", "table", "tell",
-        "transfer", "transfer_login", "version",
+        "player", "registered", "release", "seeker", "since", "table", "tell", "transfer_login",
+        "version",
     )  # fmt: skip
+
+    # What few sessions have is in the dictionary of these.
+
+    transfer: Transfer | None = None
+    """Why the connection came here from another node; None: the client connected here."""
+    _onward: Callable[[bytes], None] | None = None
+    """Takes messages for the session on another node that follows this one."""
+    successor: "Session | None" = None
+    """Has this session's seat now."""
 
     def __init__(
         self,
@@ -138,16 +147,10 @@ class Session:
         self.number = self.since = 0
         """Its number in the list of clients, and when it logged in; 0: it is not listed."""
         self.closed = self.registered = self._logging_in = False
-        self.transfer: Transfer | None = None
-        """Why the connection came here from another node; None: the client connected here."""
         self.transfer_login: bytes | None = None
         """The message by which the client has logged in, if it can go on at another node; the
         protocol sets it.
         """
-        self._onward: Callable[[bytes], None] | None = None
-        """Takes messages for the session on another node that follows this one."""
-        self.successor: Session | None = None
-        """Has this session's seat now."""
         self.table: Table | None = None
         self.player: Player = 0
         self.seeker: Seeker | None = None
@@ -159,8 +162,13 @@ class Session:
         outs = conversation.begin(now)
         if outs:
             self._run(outs, now)
-        elif conversation.deadline is not None:
-            self._set_timer(conversation.deadline, now)
+        elif (due := conversation.deadline) is not None:
+            timeouts = desk.deadlines.get(round(due - now, 3))
+            if timeouts is not None:  # nearly always
+                self._timer, self._due = timeouts, due
+                timeouts.begin(self, now)
+            else:
+                self._set_timer(due, now)
 
     # What the network does.
 
@@ -200,10 +208,12 @@ class Session:
 
     # What the conversation asks for.
 
-    def answer(self, reply: Reply) -> None:
+    def answer(self, reply: Reply, now: Seconds | None = None) -> None:
+        """`now`: the loop's time, if the caller has just read it."""
         if self.closed:
             return
-        now = self._loop.time()
+        if now is None:
+            now = self._loop.time()
         outs = self.conversation.answer(reply, now)
         if outs:
             self._run(outs, now)
@@ -219,34 +229,31 @@ class Session:
             if unsent and self._onward is None:
                 self.tell(unsent)
                 unsent = []
-            self._execute(out)
+            execute = EXECUTE.get(type(out))
+            if execute is None:
+                self._server.act(self, out)
+            else:
+                execute(self, out, now)
         if unsent and self._onward is None:  # otherwise the session that follows sends them
             self.tell(unsent)
         if (due := self.conversation.deadline) != self._due:
             self._set_timer(due, now)
 
-    def _execute(self, command: Command) -> None:
-        execute = EXECUTE.get(type(command))
-        if execute is None:
-            self._server.act(self, command)
-        else:
-            execute(self, command)
-
-    def _submit(self, move: Submit) -> None:
+    def _submit(self, move: Submit, now: Seconds) -> None:
         if (table := self.table) is not None and table.open:
             table.submit(self.player, move.raw, move.message)
 
-    def _resign(self, command: Resign) -> None:
+    def _resign(self, command: Resign, now: Seconds) -> None:
         if (table := self.table) is not None and table.open:
             table.note(self.player, command.message, "resigned")
             table.expel(self.player, "resigned", command.reason)
 
-    def _redeliver(self, command: Redeliver) -> None:
+    def _redeliver(self, command: Redeliver, now: Seconds) -> None:
         for message in command.messages:
             self.received(message)
         self.answer(Redelivered())
 
-    def _record(self, command: RecordMessage) -> None:
+    def _record(self, command: RecordMessage, now: Seconds) -> None:
         self.record(command.message, command.verdict)
 
     def record(self, message: bytes, verdict: str) -> None:
@@ -281,12 +288,14 @@ class Session:
 
     # Login.
 
-    def _log_in(self, command: Authenticate | Admit | AdmitGuest) -> None:
-        self.version = "" if isinstance(command, AdmitGuest) else command.version
+    def _log_in(self, command: Authenticate | Admit | AdmitGuest, now: Seconds) -> None:
         if isinstance(command, Authenticate):
+            self.version = command.version
             bot = self._desk.registry.recognised(command.name, command.token)
             if bot is not None and command.game in ("", bot.game):
-                return self._admitted(Admission(bot.name, bot, bot_owner(bot)), bot.game)
+                return self._admitted(bot.name, bot, bot_owner(bot), bot.game, now)
+        else:
+            self.version = "" if isinstance(command, AdmitGuest) else command.version
         self._logging_in = True
         return self._desk.tasks.start(self._look_up(command))
 
@@ -302,25 +311,25 @@ class Session:
         except Exception:
             log_failure("a bot could not be looked up")
             return self.answer(LoginRefused("the name cannot be looked up", try_later=True))
-        if admission.bot is not None:
-            self._desk.registry.note_protocol(admission.name, self.protocol)
-        return None if self.closed else self._admitted(admission, command.game)
+        name, bot, game = admission.name, admission.bot, command.game
+        if bot is not None:
+            self._desk.registry.note_protocol(name, self.protocol)
+            game = bot.game
+        return None if self.closed else self._admitted(name, bot, admission.owner, game)
 
-    def _admitted(self, admission: Admission, game: str) -> None:
-        self.name, self.owner, self.registered = (
-            admission.name,
-            admission.owner,
-            admission.bot is not None,
-        )
-        game = game if admission.bot is None else admission.bot.game
+    def _admitted(
+        self, name: str, bot: BotEntry | None, owner: str, game: str, now: Seconds | None = None
+    ) -> None:
+        self.name, self.owner, self.registered = name, owner, bot is not None
         self.enlist(game)
-        self.answer(Admitted(admission.name, game))
+        self.answer(Admitted(name, game), now)
 
     # What the operator sees.
 
     def enlist(self, game: str) -> None:
         """Put the client on the list of the operator."""
-        self.unlist()
+        if self.number:
+            self.unlist()
         self.game, self.since = game, int(time() * 1000)
         self._desk.registry.clients.add(self)
 
@@ -411,7 +420,7 @@ class Session:
         """Close the connection without a message."""
         self._close(Close())
 
-    def _close(self, close: Close) -> None:
+    def _close(self, close: Close, now: Seconds = 0.0) -> None:
         if not self.closed:
             if close.refused:
                 metrics.REFUSED.labels(close.refused).inc()
@@ -447,7 +456,7 @@ class Session:
         self.unlist()
 
 
-EXECUTE: dict[type[Command], Callable[[Session, Any], None]] = {
+EXECUTE: dict[type[Command], Callable[[Session, Any, Seconds], None]] = {
     Submit: Session._submit,
     Close: Session._close,
     RecordMessage: Session._record,
@@ -455,4 +464,4 @@ EXECUTE: dict[type[Command], Callable[[Session, Any], None]] = {
     Redeliver: Session._redeliver,
     **dict.fromkeys((Authenticate, Admit, AdmitGuest), Session._log_in),
 }
-"""The commands that all protocols share."""
+"""The commands that all protocols share, with the time of what led to them."""

@@ -118,7 +118,7 @@ class Journal:
         """Ends of matches in the queue."""
         self._begun: asyncio.Future[Any] | None = None
         self._alarm: asyncio.TimerHandle | None = None
-        self._alarm_at = 0.0
+        self._alarm_at = self._alarm_patience = 0.0
         self._delay = self._busy = 0.0
         self._looked, self._spent_then = self._loop.time(), spent()
         self._arrived = asyncio.Event()
@@ -192,12 +192,15 @@ class Journal:
         if not patience:
             self._arrived.set()
             return
+        if self._alarm is not None and self._alarm_patience <= patience:
+            return  # it rings earlier
         at = self._loop.time() + patience
         if self._alarm is not None:
             if self._alarm_at <= at:
                 return
             self._alarm.cancel()
         self._alarm, self._alarm_at = self._loop.call_at(at, self._arrived.set), at
+        self._alarm_patience = patience
 
     async def _keep_writing(self) -> None:
         while self._waiting or not self._closing:

@@ -10,6 +10,7 @@ import json
 import re
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -63,6 +64,12 @@ def short(text: str, what: str) -> str:
     if key(text) != text:
         raise ValueError(f"{what} is too long, or holds characters that it must not: {text[:40]!r}")
     return text
+
+
+# The same for names that are stored again and again.
+
+_kept_name = lru_cache(maxsize=4096)(kept)
+_game = lru_cache(maxsize=64)(short)
 
 
 def _encodable(text: str) -> str:
@@ -182,11 +189,11 @@ def match_row(match: MatchEntry) -> Row:
     """Return all columns but the number."""
     return (
         short(match.id, "the id of a match"),
-        short(match.game, "the name of a game"),
+        _game(match.game, "the name of a game"),
         *((None, None) if match.contest is None else kept(match.contest)),
         match.started,
         str(match.seed),
-        as_json(match.options),
+        as_json(match.options) if match.options else "{}",
         as_json(match.players),
         as_json(match.owners) if match.owners else None,
         None if match.pace == "usual" else match.pace,
@@ -256,10 +263,11 @@ def match_entry(row: Sequence[Any]) -> MatchEntry:
 def seat_rows(match: MatchEntry) -> tuple[Row, ...]:
     """Return all columns but the number of the match."""
     if match.result is None:
+        names = enumerate(map(_kept_name, match.players))
         return tuple(
             [
-                (player, *kept(name), match.started, None, None, None)
-                for player, name in enumerate(match.players)
+                (player, short, rest, match.started, None, None, None)
+                for player, (short, rest) in names
             ]
         )
     ends = zip(match.players, end_seat_rows(match.result), strict=True)

@@ -68,15 +68,20 @@ class MatchWriters:
 
     def join(self, player: Player, make: MakeWriter) -> Writer:
         """Return the writer for a player from now on; players with the same `make` share it."""
-        for _, players in self._writers.values():
-            players.pop(player, None)
-        if make not in self._writers:
-            self._writers[make] = writer, players = make(self.header), {}
+        writers = self._writers
+        if make not in writers:
+            writers[make] = make(self.header), {}
             if self.recap is not None:
-                writer.on_news(*self.recap)
-        writer, players = self._writers[make]
+                writers[make][0].on_news(*self.recap)
+        if len(writers) > 1:
+            for _, players in writers.values():
+                players.pop(player, None)
+        writer, players = own = writers[make]
         players[player] = None
-        self.shared = [one for one in self._writers.values() if one[1]]
+        if len(writers) == 1:
+            self.shared = [own]
+        else:
+            self.shared = [one for one in writers.values() if one[1]]
         return writer
 
     def written(self, news: News, status: MatchStatus) -> PlayerMessages:

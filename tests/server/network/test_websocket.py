@@ -12,7 +12,7 @@ import pytest
 from botdrome.protocols import load_settings
 from botdrome.server.network import websocket
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.dispatcher import Dispatcher, MakeHttp, OpenWebSocket
+from botdrome.server.network.dispatcher import Dispatcher, Entrance, MakeHttp, OpenWebSocket
 from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.listening import stop
 from botdrome.server.network.origins import Origins
@@ -141,14 +141,11 @@ async def post(
         diaries.append(Diary(connection))
         return diaries[-1]
 
+    receive = open_websocket or (lambda *_: make)
+    entrance = Entrance(receive, connection_limits, settings, Origins(settings))
+
     def dispatcher() -> Dispatcher:
-        return Dispatcher(
-            open_websocket or (lambda *_: make),
-            make_http,
-            connection_limits,
-            settings,
-            Origins(settings),
-        )
+        return Dispatcher(entrance, make_http)
 
     server = await asyncio.get_running_loop().create_server(dispatcher, "127.0.0.1", 0)
     one = Post(server.sockets[0].getsockname()[1], connection_limits, diaries)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from botdrome.protocols import load_settings
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.dispatcher import Dispatcher, MakeHttp
+from botdrome.server.network.dispatcher import Dispatcher, Entrance
 from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol, stop
 from botdrome.server.network.origins import Origins
@@ -168,9 +168,8 @@ class TravelNode:
             return tcp_factory(framing, partial(self.connect, kind), self.limits)
         settings = self._settings
         found = partial(self.connect, kind)
-        return lambda: Dispatcher(
-            lambda *_: found, cast(MakeHttp, None), self.limits, settings, Origins(settings)
-        )
+        entrance = Entrance(lambda *_: found, self.limits, settings, Origins(settings))
+        return lambda: Dispatcher(entrance)
 
     async def open(self) -> None:
         """Take connections of other nodes."""

@@ -168,6 +168,7 @@ def no_login() -> None:
 NOBODY = ""
 """The owner of the seats of house bots, and of guests without a secret."""
 BOT, GUEST = "bot", "guest"
+OF_GUEST = f"{GUEST} "
 
 
 def bot_owner(bot: BotEntry) -> str:
@@ -193,7 +194,7 @@ def is_guests(owner: str, secret: str) -> bool:
 
 def is_of_guest(owner: str) -> bool:
     """Whether the seat belongs to a guest with a secret."""
-    return owner.startswith(f"{GUEST} ")
+    return owner.startswith(OF_GUEST)
 
 
 def is_another_bots(owner: str, other: str) -> bool:

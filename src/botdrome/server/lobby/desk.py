@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count, islice
+from operator import attrgetter
 from random import randrange
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import msgspec
 from msgspec import Struct
@@ -266,13 +267,15 @@ class Tasks:
             task.cancel()
 
 
+NAME, OWNER, BY_LOT = attrgetter("name"), attrgetter("owner"), attrgetter("by_lot")
+
 DECLINED = "the other player does not want to play"
 NOT_STORED = "results cannot be stored at present, so no new match begins; try again later"
 
 
 class Desk:
     def __init__(self, store: Store, settings: Settings) -> None:
-        self.store, self.settings = store, settings
+        self.store, self.settings, self._journal = store, settings, store.journal
         self.registry, self.tasks, self.tables = (
             Registry(store),
             Tasks(),
@@ -296,7 +299,8 @@ class Desk:
             lambda seeker, bot: self.against_the_house(seeker, self._clients[seeker.ticket], bot),
             lambda seeker: self._clients[seeker.ticket].version,
         )
-        self._watchers: set[Callable[[Seeker], None]] = set()
+        self._watchers: dict[str, tuple[Callable[[Seeker], None], ...]] = {"": ()}
+        """Functions that are called when a client begins to wait, by game; empty: any game."""
         self.fillers: list[Callable[[Seeker, Callable[[], None]], bool]] = []
         """Rooms that may seat a waiting bot with house bots, now or when they call back; they
         return whether they do.
@@ -314,7 +318,7 @@ class Desk:
         """The reason why no match may begin at present, for clients; empty if matches may begin."""
         if self.closing:
             return "the server is stopping"
-        return NOT_STORED if self.store.journal.unwritten >= self.settings.limits.unwritten else ""
+        return NOT_STORED if self._journal.unwritten >= self.settings.limits.unwritten else ""
 
     # Clients that want to play.
 
@@ -333,7 +337,9 @@ class Desk:
         `waited`: the seconds since it began to seek, at another node or here. `how` are further
         fields of a Seeker.
         """
-        ticket = next(self.tickets) - round(waited * 1e9)
+        ticket = next(self.tickets)
+        if waited:
+            ticket -= round(waited * 1e9)
         while ticket in self._clients:
             ticket += 1
         seeker = Seeker(ticket, name, wish, opponent, by_lot or wish.ladder, **how)
@@ -346,11 +352,19 @@ class Desk:
         if is_of_guest(client.owner) and (problem := self._name_waits(name, wish)):
             return client.turn_away({"error": problem})
         client.seeker = seeker
-        self._clients[seeker.ticket] = client
-        self.matchmaker.arrive(seeker, waited)
+        self._clients[ticket] = client
+        if waited:
+            self.matchmaker.arrive(seeker, waited)
+        if wish.contest is not None:
+            return self._seek_in_contest(seeker, client)
+        return self._seek(seeker, client)
+
+    def _seek_in_contest(self, seeker: Seeker, client: WaitingClient) -> None:
+        wish = seeker.wish
+        self.matchmaker.arrive(seeker)
         if wish.contest and self.contest_queue and self.contest_queue.seek(seeker, client):
             return None
-        if wish.contest is not None and self._lobby.book(wish) is None:
+        if self._lobby.book(wish) is None:
             return self.tasks.start(self._open_book(wish, seeker, client))
         return self._seek(seeker, client)
 
@@ -391,12 +405,13 @@ class Desk:
             self._seek(seeker, client)
 
     def _seek(self, seeker: Seeker, client: WaitingClient) -> None:
-        if (seeker.opponent or "").startswith("house:"):
-            return self.against_the_house(seeker, client, seeker.opponent or "")
+        if seeker.opponent is not None and seeker.opponent.startswith("house:"):
+            return self.against_the_house(seeker, client, seeker.opponent)
         gathers = self.matchmaker.gathers(seeker)
         table = self._lobby.seek(seeker, gathers)
         if table is not None:
             return self._open(table)
+        self.matchmaker.arrive(seeker)
         if not self.others.alone and self.others.left_over(client, seeker):
             return None
         self._let_wait(seeker, client)
@@ -419,7 +434,8 @@ class Desk:
 
     def announce(self, waiting: Seeker) -> None:
         """Tell rooms, and bots with a URL."""
-        for tell in tuple(self._watchers):
+        watchers, game = self._watchers, waiting.wish.game
+        for tell in (*watchers[""], *watchers[game]) if game in watchers else watchers[""]:
             tell(waiting)
 
     def _close_contest_for(self, seeker: Seeker, client: WaitingClient) -> None:
@@ -478,32 +494,32 @@ class Desk:
     # Tables.
 
     def _open(self, seekers: tuple[Seeker, ...]) -> None:
-        if any(seeker.by_lot for seeker in seekers):
+        if True in map(BY_LOT, seekers):
             first = randrange(len(seekers))
             seekers = seekers[first:] + seekers[:first]
-        clients: list[WaitingClient] = []
+        players: list[GatheredPlayer] = []
         for seeker in seekers:
             client = self._clients.pop(seeker.ticket)
             client.seeker = None
-            clients.append(client)
-        wish, book = table_wish(seekers), self._lobby.book(seekers[0].wish)
+            players.append(GatheredPlayer(seeker.name, client.owner, client))
+        wish = table_wish(seekers)
+        book = self._lobby.book(seekers[0].wish) if wish.contest else None
         gathers = book is None and self.matchmaker.gathers(seekers[0])
-        local = self.others.alone or book is not None or gathers
-        if not local and self.others.open_elsewhere(seekers, clients):
-            for seeker in seekers:
-                self.matchmaker.leave(seeker)
-            return
+        if not (self.others.alone or book is not None or gathers):
+            clients = [player.client for player in players]
+            if self.others.open_elsewhere(seekers, cast(list[WaitingClient], clients)):
+                for seeker in seekers:
+                    self.matchmaker.leave(seeker)
+                return
         for seeker in seekers:
             self.matchmaker.seated(seeker)
         over: Callable[[Table], None] | None = None
-        names = tuple([seeker.name for seeker in seekers])
         if book is not None:
-            book.note(names)
+            book.note(tuple([seeker.name for seeker in seekers]))
             over = partial(self._meeting_over, book)
         elif gathers:
             over = partial(self._learn, wish)
-        seats = zip(names, clients, strict=True)
-        self._play(wish, [GatheredPlayer(name, one.owner, one) for name, one in seats], over)
+        self._play(wish, players, over)
 
     def _learn(self, wish: Wish, table: Table) -> None:
         result = table.match.result
@@ -536,8 +552,12 @@ class Desk:
         over: Callable[[Table], None] | None = None,
     ) -> None:
         row = CATALOGUE[wish.game]
-        options = {} if wish.options == NO_OPTIONS else msgspec.json.decode(wish.options)
-        game, terms = with_options(row.game, options), paced(row.terms, wish.pace)
+        game, terms, options = row.game, row.terms, dict[str, Any]()
+        if wish.options != NO_OPTIONS:
+            options = msgspec.json.decode(wish.options)
+            game = with_options(game, options)
+        if wish.pace != "usual":
+            terms = paced(terms, wish.pace)
         table = self.set_table(game, terms, players, options, wish.contest, wish.pace)
         if over is not None:
             table.subscribe(Subscriber(over=over))
@@ -559,8 +579,7 @@ class Desk:
 
         `resumes`: another node may resume the match; a room and its players are in memory.
         """
-        names = tuple([player.name for player in players])
-        owners = tuple([player.owner for player in players])
+        names, owners = tuple(map(NAME, players)), tuple(map(OWNER, players))
         table = self.tables.set_table(
             game, terms, names, owners, options, contest, pace, seed, versions
         )
@@ -572,10 +591,17 @@ class Desk:
 
     # For rooms, which set tables of their own and fill them with clients that wait here.
 
-    def on_wait(self, tell: Callable[[Seeker], None]) -> Callable[[], None]:
-        """Call `tell` whenever a client begins to wait, until the returned function is called."""
-        self._watchers.add(tell)
-        return lambda: self._watchers.discard(tell)
+    def on_wait(self, tell: Callable[[Seeker], None], game: str = "") -> Callable[[], None]:
+        """Call `tell` whenever a client begins to wait for a game (empty: for any), until the
+        returned function is called.
+        """
+        watchers = self._watchers
+        watchers[game] = (*watchers.get(game, ()), tell)
+
+        def stop() -> None:
+            watchers[game] = tuple([one for one in watchers[game] if one != tell])
+
+        return stop
 
     def waiting(self, wish: Wish) -> list[Seeker]:
         """Clients that accept any opponent, the first of each name, the longest wait first."""

@@ -2,9 +2,10 @@
 
 import asyncio
 import secrets
-from typing import Any, NamedTuple
+from typing import Any
 
 import structlog
+from msgspec import Struct
 
 from botdrome.bots.house import NOVICES, HouseBot, house_bots, house_view
 from botdrome.games.chance import SEED_BITS, Chance
@@ -33,7 +34,7 @@ def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
     return (name, found) if found else None
 
 
-class GatheredPlayer(NamedTuple):
+class GatheredPlayer(Struct, frozen=True):
     """A player of a table that is about to start. A house bot has no client."""
 
     name: str

@@ -43,8 +43,10 @@ class Matchmaker:
 
     # The wait of all players.
 
-    def arrive(self, seeker: Seeker, waited: float) -> None:
-        self._arrived[seeker.ticket] = self._loop.time() - waited
+    def arrive(self, seeker: Seeker, waited: float = 0.0) -> None:
+        """A player begins to wait. One that gets a table at once need not."""
+        if seeker.ticket not in self._arrived:
+            self._arrived[seeker.ticket] = self._loop.time() - waited
 
     def leave(self, seeker: Seeker) -> None:
         self._arrived.pop(seeker.ticket, None)
@@ -52,8 +54,8 @@ class Matchmaker:
     def seated(self, seeker: Seeker) -> None:
         """Measure how long a player has waited for its table."""
         arrived = self._arrived.pop(seeker.ticket, None)
-        if arrived is not None and not seeker.wish.ladder:
-            metrics.WAIT.observe(self._loop.time() - arrived)
+        if not seeker.wish.ladder:
+            metrics.WAIT.observe(0.0 if arrived is None else self._loop.time() - arrived)
 
     # Gathering.
 

@@ -79,9 +79,12 @@ def may_log_in(bot: BotEntry, token: str) -> bool:
     """Whether a client with this token plays as the bot: while it is hosted, a runner with the
     credential of its lease does, and nobody else. Nobody does if its own token was revoked.
     """
-    if bot.hosted is None:
-        return holds(bot, token)
-    return bot.token_hash is not None and hmac.compare_digest(bot.hosted, hashed(token))
+    known = bot.token_hash if bot.hosted is None else bot.hosted
+    return (
+        known is not None
+        and bot.token_hash is not None
+        and hmac.compare_digest(known, hashed(token))
+    )
 
 
 HOSTED = "{0} is hosted here, and logs in with no other token; `botdrome bots pause {0}` ends that"
@@ -207,8 +210,7 @@ class Registry:
 
     def _passed(self, bot: BotEntry) -> BotEntry:
         self.guesses.note(bot.name, True)
-        peer = PEER.get()
-        if peer is not None:
+        if (peer := PEER.get()) is not None:
             peer.bill(bot.name)
         return bot
 

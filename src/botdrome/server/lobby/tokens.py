@@ -58,10 +58,12 @@ class Guesses:
         """Record whether a token was right, and return that."""
         if right:
             known = f"{CLIENT_SOURCE.get()} {name}"
-            self._proven[known] = None
-            self._proven.move_to_end(known)
-            if len(self._proven) > REMEMBERED:
-                self._proven.popitem(last=False)
+            if known in self._proven:
+                self._proven.move_to_end(known)
+            else:
+                self._proven[known] = None
+                if len(self._proven) > REMEMBERED:
+                    self._proven.popitem(last=False)
         else:
             self._wrong.too_fast(self._guesser(name))
         return right

@@ -5,19 +5,25 @@ HTTP.
 import asyncio
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple, Protocol, cast
 
 from botdrome.server import metrics
+from botdrome.server.network.connection import Connection, Receiver
 from botdrome.server.network.http_request import (
     EMPTY_LINE,
     FORWARDED_FOR,
+    KEY_LINE,
+    LONGEST_CACHED,
     LONGEST_HEAD,
+    MOST_FIELDS,
     NO_REQUEST,
     NOT_ONE_HOST,
+    WEBSOCKET_KEY,
     LeavesNode,
     RequestHeaders,
     RequestLine,
-    read_handshake,
+    read_headers,
     read_line,
     wants_websocket,
 )
@@ -26,7 +32,12 @@ from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import Peer
 from botdrome.server.network.websocket import MakeSession, Socket, end_writing
 from botdrome.server.settings import Settings
-from botdrome.wire.framing.websocket import BadHandshake, accepted
+from botdrome.wire.framing.websocket import (
+    BadHandshake,
+    accepted,
+    check_handshake,
+    handshake_answer,
+)
 from botdrome.wire.safe_headers import plain_answer
 
 HEAD_TOO_LONG = BadHandshake(
@@ -70,6 +81,10 @@ Bytes are the answer that refuses it.
 """
 
 
+def _no_session(connection: Connection) -> Receiver:
+    raise NotImplementedError
+
+
 class Forwarding(NamedTuple):
     """Which connections go to another node, and how."""
 
@@ -78,50 +93,81 @@ class Forwarding(NamedTuple):
     """Give away a connection, with the bytes that were read and the target of its next request."""
 
 
-class Dispatcher(asyncio.Protocol):
-    """Reads the head of the first request, then hands the connection over."""
+class Entrance:
+    """What the dispatchers of a port have in common."""
 
-    __slots__ = (
-        "_forwarding",
-        "_limits",
-        "_make_http",
-        "_open_websocket",
-        "_origins",
-        "_seen",
-        "_settings",
-        "_transport",
-    )
+    __slots__ = ("forwarding", "limits", "open_websocket", "origins", "usual")
 
     def __init__(
         self,
         open_websocket: OpenWebSocket,
-        make_http: MakeHttp | None,
         limits: ConnectionLimits,
         settings: Settings,
         origins: Origins,
         forwarding: Forwarding | None = None,
     ) -> None:
+        self.open_websocket, self.limits = open_websocket, limits
+        self.origins, self.forwarding = origins, forwarding
+        self.usual = SocketOptions(_no_session, settings.message.longest, Socket, True)
+        """The options of the WebSockets of bots."""
+
+
+class Head(NamedTuple):
+    """A request for a WebSocket, without its key."""
+
+    target: bytes
+    text: str
+    """The target as text."""
+    headers: RequestHeaders
+    offered: bytes
+    """The first subprotocol that the client offers; empty: it offers none."""
+    host: bytes = b""
+    """The host, if no other field says whether and from where the client may come."""
+
+
+@lru_cache(maxsize=256)
+def read_usual_head(head: bytes) -> Head | None:
+    """Read a head from which the line of the key was taken: the heads of a client differ in that
+    alone. None: the request has to be looked at with its key, since something is wrong or unusual.
+    """
+    line = read_line(head)
+    if line is None or line.method != b"GET" or line.version != "1.1" or not wants_websocket(head):
+        return None
+    headers = read_headers(head[head.index(b"\r\n") + 2 :])
+    if headers is None or headers.hosts > 1 or headers.count == MOST_FIELDS:
+        return None
+    try:
+        offered = check_handshake(headers)
+    except BadHandshake:
+        return None
+    if WEBSOCKET_KEY in headers:
+        return None
+    alone = b"origin" not in headers and FORWARDED_FOR not in headers
+    host = headers.get(b"host", b"") if alone else b""
+    return Head(line.target, line.target.decode(), headers, offered, host)
+
+
+class Dispatcher(asyncio.Protocol):
+    """Reads the head of the first request, then hands the connection over."""
+
+    __slots__ = ("_entrance", "_make_http", "_seen", "_transport")
+
+    def __init__(self, entrance: Entrance, make_http: MakeHttp | None = None) -> None:
         """`make_http` is None if the HTTP server hands a connection back: it never gets the same
         request again.
         """
-        self._open_websocket, self._make_http, self._limits, self._settings = (
-            open_websocket,
-            make_http,
-            limits,
-            settings,
-        )
-        self._origins, self._forwarding = origins, forwarding
+        self._entrance, self._make_http = entrance, make_http
         self._seen = b""
         """The received part of an incomplete head."""
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._limits.head_timeouts.begin(self._transport)
+        self._entrance.limits.head_timeouts.begin(self._transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is not None:
-            self._limits.head_timeouts.end(self._transport)
+            self._entrance.limits.head_timeouts.end(self._transport)
             self._transport = None
 
     def data_received(self, data: bytes) -> None:
@@ -136,7 +182,7 @@ class Dispatcher(asyncio.Protocol):
             self._seen = seen
         else:
             self._transport, self._seen = None, b""
-            self._limits.head_timeouts.end(transport)
+            self._entrance.limits.head_timeouts.end(transport)
             self._receive(transport, seen, end)
 
     def _receive(self, transport: asyncio.Transport, seen: bytes, end: int) -> None:
@@ -144,13 +190,19 @@ class Dispatcher(asyncio.Protocol):
 
         `end` is the end of its head; negative: not received, and not needed.
         """
+        forwarding = self._entrance.forwarding
+        key = KEY_LINE.search(seen, 0, end + 4) if 0 < end < LONGEST_CACHED else None
+        if key is not None:
+            usual = read_usual_head(seen[: key.start()] + seen[key.end() - 2 : end + 4])
+            if usual is not None and (forwarding is None or not forwarding.leaves(usual.target)):
+                return self._open(transport, usual, key[1], seen[end + 4 :])
         line, head = (
             read_line(seen),
             seen if end < 0 else seen[: end + 2],
         )  # a body or the next request follows
         target = b"" if line is None else line.target
-        if self._forwarding is not None and self._forwarding.leaves(target):
-            return self._forwarding.forward(transport, seen, target)
+        if forwarding is not None and forwarding.leaves(target):
+            return forwarding.forward(transport, seen, target)
         incomplete = end < 0 and (line is None or line.method != b"GET" or b"\n\n" in seen)
         if line is None or incomplete or not wants_websocket(head):
             return self._hand_over(transport, seen, target)
@@ -161,59 +213,69 @@ class Dispatcher(asyncio.Protocol):
     def _upgrade(
         self, transport: asyncio.Transport, line: RequestLine, seen: bytes, end: int
     ) -> None:
-        headers = read_handshake(seen[seen.index(b"\r\n") : end + 4])
+        headers = read_headers(seen[seen.index(b"\r\n") + 2 : end + 4])
         if headers is None:
             return self._refuse(transport, _bad_request(NO_REQUEST))
         if headers.hosts > 1:
             return self._refuse(transport, _bad_request(NOT_ONE_HOST))
         if line.method != b"GET" or line.version != "1.1":
             return self._refuse(transport, NO_HANDSHAKE.answer)
-        found = self._open_websocket(line.target.decode(), headers)
+        return self._open(
+            transport, Head(line.target, line.target.decode(), headers, b""), b"", seen[end + 4 :]
+        )
+
+    def _open(self, transport: asyncio.Transport, head: Head, key: bytes, rest: bytes) -> None:
+        """`key` is that of a head which was checked; empty: it is in the headers."""
+        entrance, headers = self._entrance, head.headers
+        found = entrance.open_websocket(head.text, headers)
         if isinstance(found, bytes):
             return self._refuse(transport, found)
-        return self._let_in(transport, found, headers, seen[end + 4 :])
-
-    def _let_in(
-        self,
-        transport: asyncio.Transport,
-        found: MakeSession | SocketOptions,
-        headers: RequestHeaders,
-        rest: bytes,
-    ) -> None:
-        options = (
-            found
-            if isinstance(found, SocketOptions)
-            else SocketOptions(found, self._settings.message.longest, Socket, True)
-        )
+        if isinstance(found, SocketOptions):
+            options, make_session = found, found.make_session
+        else:
+            options, make_session = entrance.usual, found
+        agreed = options.subprotocol
         try:
-            answer = accepted(headers, options.subprotocol)
+            answer = (
+                handshake_answer(key, head.offered if agreed is None else agreed)
+                if key
+                else accepted(headers, agreed)
+            )
         except BadHandshake as problem:
             return self._refuse(transport, problem.answer)
-        refused = self._origins.refusal(
-            headers.get(b"host"), headers.get(b"origin"), options.open_to_all
-        )
-        if refused is not None:
-            return self._refuse(
-                transport, plain_answer(f"{refused.status} {refused.reason}", refused.words)
-            )
-        claimed = headers.get(FORWARDED_FOR)
-        if claimed is not None and isinstance(transport, Peer):
-            transport.adopt(transport.client_of(claimed.decode("latin-1")))
+        usual = options.refusal is None and head.host and entrance.origins.knows(head.host)
+        if not usual and (refusal := self._refusal(transport, headers, options)):
+            return self._refuse(transport, refusal)
         address = transport.address if isinstance(transport, Peer) else address_of(transport)
-        if options.refusal is not None and (limited := options.refusal(address)):
-            return self._refuse(transport, limited)
-        refusal = self._limits.admit(address, options.player)
-        if refusal:
+        limits = entrance.limits
+        if full := limits.admit(address, options.player):
             metrics.REFUSED.labels("crowd").inc()
-            return self._refuse(transport, plain_answer("503 Service Unavailable", refusal))
-        socket = options.kind(
-            options.longest, self._limits.close_timeouts, self._limits.leave, address
-        )
+            return self._refuse(transport, plain_answer("503 Service Unavailable", full))
+        socket = options.kind(options.longest, limits.close_timeouts, limits.leave, address)
         transport.set_protocol(socket)
-        socket.open(transport, answer, options.make_session)
+        socket.open(transport, answer, make_session)
         if rest:
             socket.data_received(rest)
         return None
+
+    def _refusal(
+        self, transport: asyncio.Transport, headers: RequestHeaders, options: SocketOptions
+    ) -> bytes:
+        """Return the answer that refuses a request; empty: it is accepted. The address of a client
+        behind a proxy is set here.
+        """
+        refused = self._entrance.origins.refusal(
+            headers.get(b"host"), headers.get(b"origin"), options.open_to_all
+        )
+        if refused is not None:
+            return plain_answer(f"{refused.status} {refused.reason}", refused.words)
+        claimed = headers.get(FORWARDED_FOR)
+        if claimed is not None and isinstance(transport, Peer):
+            transport.adopt(transport.client_of(claimed.decode("latin-1")))
+        if options.refusal is None:
+            return b""
+        address = transport.address if isinstance(transport, Peer) else address_of(transport)
+        return options.refusal(address)
 
     def _hand_over(self, transport: asyncio.Transport, seen: bytes, target: bytes) -> None:
         if self._make_http is None:
@@ -226,7 +288,7 @@ class Dispatcher(asyncio.Protocol):
     def _refuse(self, transport: asyncio.Transport, answer: bytes) -> None:
         """Send the answer and discard further input, so that the client can read the answer."""
         transport.write(answer)
-        self._limits.close_timeouts.begin(transport)
+        self._entrance.limits.close_timeouts.begin(transport)
         end_writing(transport)
 
 

@@ -116,27 +116,6 @@ def read_headers(lines: bytes) -> RequestHeaders | None:
     return headers if headers.count <= MOST_FIELDS else None
 
 
-def read_handshake(lines: bytes) -> RequestHeaders | None:
-    """Return the headers of a request for a WebSocket, as `read_headers` does.
-
-    `lines` begin with the line end before them. The heads of a client differ in the key alone, so
-    the other headers are cached.
-    """
-    found = KEY_LINE.search(lines) if len(lines) <= LONGEST_CACHED else None
-    others = _cached_headers(lines[2 : found.start() + 2] + lines[found.end() :]) if found else None
-    if found is None or others is None or WEBSOCKET_KEY in others or others.count == MOST_FIELDS:
-        return read_headers(lines[2:])
-    headers = RequestHeaders(others)
-    headers.count, headers.hosts = others.count + 1, others.hosts
-    headers[WEBSOCKET_KEY] = found[1]
-    return headers
-
-
-@lru_cache(maxsize=256)
-def _cached_headers(lines: bytes) -> RequestHeaders | None:
-    return read_headers(lines)
-
-
 def wants_websocket(head: bytes) -> bool:
     return WEBSOCKET.search(head) is not None
 

@@ -69,6 +69,10 @@ class Buckets:
 Waiter = TypeVar("Waiter", bound=Hashable)
 
 
+APART, TINY = 0.002, 1e-6
+"""Seconds between two looks, at least: a timeout may come so much later. And what is no time."""
+
+
 class Timeouts(Generic[Waiter]):
     """Calls a function for each waiter that takes too long."""
 
@@ -106,9 +110,9 @@ class Timeouts(Generic[Waiter]):
         self._looking = False
         for waiter, since in self._awaited.items():
             left = since + self._seconds - now
-            if left > 0:
+            if left > TINY:
                 self._looking = True
-                loop.call_later(left, self._look)
+                loop.call_later(max(left, APART), self._look)
                 break
             overdue.append(waiter)
         for waiter in overdue:
@@ -214,8 +218,8 @@ class ConnectionLimits:
     """The open connections, counted in total and per address."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
         self._most = min(settings.limits.connections, for_clients())
+        self._most_here = settings.limits.connections_per_address
         self._told = -TELL_AGAIN
         self._by_address: dict[str, int] = {}
         self._inside = 0
@@ -238,7 +242,7 @@ class ConnectionLimits:
             return "too many connections"
         address = source_of(address)[0]
         here = self._by_address.get(address, 0)
-        if here >= self._settings.limits.connections_per_address:
+        if here >= self._most_here:
             return "too many connections from your address"
         self._inside += 1
         self._by_address[address] = here + 1

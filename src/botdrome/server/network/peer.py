@@ -37,6 +37,7 @@ import structlog
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import (
+    PIPE,
     NetworkMeter,
     Receiver,
     Traffic,
@@ -79,6 +80,12 @@ class Budget:
         self.line: deque[Sharer] = deque()
         self.guests = Sharer(self)
         self.accounts: dict[str, Sharer] = {}
+
+    def sharer(self, account: str) -> "Sharer":
+        found = self.accounts.get(account)
+        if found is None:
+            found = self.accounts[account] = Sharer(self, account)
+        return found
 
 
 class Sharer:
@@ -150,29 +157,20 @@ class Shares:
 
     def sharer(self, source: str, account: str = "") -> Sharer:
         """Return the sharer for an account at an address; without an account, for its guests."""
-        budget = self._budget(source)
-        if not account:
-            return budget.guests
-        found = budget.accounts.get(account)
-        if found is None:
-            found = budget.accounts[account] = Sharer(budget, account)
-        return found
+        budget = self._budgets.get(source)
+        if budget is not None:
+            self._budgets.move_to_end(source)
+        else:
+            budget = self._budgets[source] = Budget(monotonic())
+            if len(self._budgets) > REMEMBERED:
+                self._budgets.popitem(last=False)
+        return budget.sharer(account) if account else budget.guests
 
     def leave(self, sharer: Sharer) -> None:
         """A connection is lost. An account is remembered while it has one."""
         sharer.peers -= 1
         if not sharer.peers:
             sharer.budget.accounts.pop(sharer.account, None)
-
-    def _budget(self, source: str) -> Budget:
-        found = self._budgets.get(source)
-        if found is not None:
-            self._budgets.move_to_end(source)
-            return found
-        found = self._budgets[source] = Budget(monotonic())
-        if len(self._budgets) > REMEMBERED:
-            self._budgets.popitem(last=False)
-        return found
 
     def must_wait(self, sharer: Sharer, now: float) -> bool:
         """Refill a budget that is used up, and return whether input must be held."""
@@ -294,7 +292,7 @@ class Proxies:
 
     def __init__(self, settings: Settings) -> None:
         try:
-            self._networks = [
+            self.networks = [
                 ip_network(word.strip())
                 for word in settings.network.trusted_proxies.split(",")
                 if word.strip()
@@ -306,14 +304,14 @@ class Proxies:
             ) from None
 
     def trust(self, address: str) -> bool:
-        if not self._networks:
+        if not self.networks:
             return False
         try:
             found = ip_address(address.partition("%")[0])
         except ValueError:
             return False
         plain = found.ipv4_mapped or found if isinstance(found, IPv6Address) else found
-        return any(plain in network for network in self._networks)
+        return any(plain in network for network in self.networks)
 
     def client_of(self, address: str, forwarded: str) -> str:
         """Return the address of a client by `X-Forwarded-For`, to which each proxy appends the
@@ -364,10 +362,22 @@ class Peer:
     """
 
     __slots__ = (
-        "_begun", "_deaf", "_ended", "_first", "_from", "_full", "_held", "_in_line", "_make",
-        "_origin", "_protocol", "_proxied", "_proxies", "_receive", "_sharer", "_shares",
-        "_source", "_transport", "_waiting", "address", "write",
+        "__dict__", "_begun", "_from", "_held", "_in_line", "_make", "_origin", "_protocol",
+        "_proxied", "_proxies", "_receive", "_sharer", "_shares", "_source", "_transport",
+        "address", "local", "write",
     )  # fmt: skip
+
+    # What few connections have is in the dictionary of these.
+
+    _first = b""
+    """The first bytes from a proxy, which may be a PROXY header."""
+    _waiting: asyncio.TimerHandle | None = None
+    _deaf = False
+    """Whether the protocol has paused reading."""
+    _full = False
+    """Whether reading is paused because too much input is held."""
+    _ended = False
+    """Whether the client sent EOF after the held input."""
 
     def __init__(
         self, make: MakeProtocol, shares: Shares, proxies: Proxies, origin: Origin | None = None
@@ -377,10 +387,9 @@ class Peer:
         self._from: tuple[Any, ...] = ("", 0)
         """The address and port of the client."""
         self.address = ""
+        self.local = False
+        """Whether the client is on this machine, so that there is nothing to measure."""
         self._begun = self._proxied = False
-        self._first = b""
-        """The first bytes from a proxy, which may be a PROXY header."""
-        self._waiting: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
         self.write: Callable[[bytes], None]
         """The transport's, for a call less for each message."""
@@ -392,12 +401,6 @@ class Peer:
         """Input that waits for its turn to be served."""
         self._in_line = False
         """Whether the connection is queued for a turn."""
-        self._deaf = False
-        """Whether the protocol has paused reading."""
-        self._full = False
-        """Whether reading is paused because too much input is held."""
-        self._ended = False
-        """Whether the client sent EOF after the held input."""
 
     later = 0.0
 
@@ -430,25 +433,25 @@ class Peer:
         """
         if self not in self._shares.connections:  # it was lost meanwhile
             return
-        before, self._sharer = self._sharer, self._shares.sharer(self._source, account)
+        before = self._sharer
+        self._sharer = before.budget.sharer(account)
         self._sharer.peers += 1
         if before.account:
             self._shares.leave(before)
 
     # Called by the transport.
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
+    def connection_made(self, transport: Any) -> None:
+        self._transport, self.write = transport, transport.write
         self._shares.connections.add(self)
-        self.write = self._transport.write
         if self._origin is not None:
             self.address, self._proxied = self._origin.address, self._origin.proxied
             self._from = self._origin[:2]
             return self._begin()
         if found := transport.get_extra_info("peername"):
             self._from, self.address = found, str(found[0])
-        self._proxied = self._proxies.trust(self.address)
-        if self._proxied:
+        if self._proxies.networks and self._proxies.trust(self.address):
+            self._proxied = True
             self._waiting = asyncio.get_running_loop().call_later(HEADER_WAIT, self._begin)
         else:
             self._begin()
@@ -474,12 +477,18 @@ class Peer:
             self._waiting.cancel()
             self._waiting = None
         self._begun = True
-        self.adopt(self.address)
-        protocol = self._protocol = cast(asyncio.Protocol, self._make())
-        self._receive = protocol.data_received
-        protocol.connection_made(cast(asyncio.Transport, self))
-        first, self._first = self._first, b""
-        if first:
+        source, loopback = source_of(self.address)  # adopt(), without the call
+        if loopback and not self._proxied:
+            self.local = self._origin is None or not self._transport.get_extra_info(PIPE)
+        self._source = source
+        self._sharer = self._shares.sharer(source)
+        CLIENT_SOURCE.set(source)
+        PEER.set(self)
+        protocol: Any = self._make()
+        self._protocol, self._receive = protocol, protocol.data_received
+        protocol.connection_made(self)
+        if self._first:
+            first, self._first = self._first, b""
             self.data_received(first)
 
     def _read_header(self, data: bytes) -> None:
@@ -546,7 +555,9 @@ class Peer:
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._shares.connections.discard(self)
-        self._held, self._ended = b"", False
+        self._held = b""
+        if self._ended:
+            self._ended = False
         if self._waiting is not None:
             self._waiting.cancel()
         if not self._begun:
@@ -615,9 +626,8 @@ class Peer:
 
     # Called by the protocol.
 
-    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
-        self._protocol = cast(asyncio.Protocol, protocol)
-        self._receive = self._protocol.data_received
+    def set_protocol(self, protocol: Any) -> None:
+        self._protocol, self._receive = protocol, protocol.data_received
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         if name == "proxied":
@@ -718,7 +728,9 @@ class ClientConnection(asyncio.Protocol, Traffic):
 
     def network_time(self) -> float:
         transport = self._transport
-        if transport is None or self._closing or is_local(transport, self.address):
+        if transport is None or self._closing:
+            return 0.0
+        if transport.local if isinstance(transport, Peer) else is_local(transport, self.address):
             return 0.0
         if self._meter is None:
             self._meter = self.make_meter(transport)

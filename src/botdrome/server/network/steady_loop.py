@@ -57,17 +57,18 @@ class SteadyClock:
 
     def now(self) -> float:
         now = self._read()
-        gap, self._seen = now - self._seen, now
-        if gap > self.stall:
-            gap -= self.sleep
-            self.left_out += gap
-            metrics.STALLED.inc(gap)
-            if gap > LONG_STALL:
-                log.warning(
-                    "the process was stalled; no player's clock ran meanwhile",
-                    seconds=round(gap, 1),
-                )
+        if now - self._seen > self.stall:
+            self._leave_out(now - self._seen - self.sleep)
+        self._seen = now
         return now - self.left_out
+
+    def _leave_out(self, gap: float) -> None:
+        self.left_out += gap
+        metrics.STALLED.inc(gap)
+        if gap > LONG_STALL:
+            log.warning(
+                "the process was stalled; no player's clock ran meanwhile", seconds=round(gap, 1)
+            )
 
 
 T = TypeVar("T")
@@ -234,8 +235,8 @@ if sys.platform != "win32":
         ) -> asyncio.TimerHandle:
             if delay <= EARLY:
                 return cast(asyncio.TimerHandle, self.call_soon(callback, *args, context=context))
-            when = self.clock.now() + delay
-            return cast(asyncio.TimerHandle, self._timers.set(when, callback, args, context))
+            timer: Any = self._timers.set(self.clock.now() + delay, callback, args, context)
+            return timer  # type: ignore[no-any-return]  # a cast would be a call
 
         def call_at(
             self,

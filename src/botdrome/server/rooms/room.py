@@ -35,7 +35,7 @@ class Room:
 
     def follow(self) -> None:
         """Follow the desk and contests until the room is closed."""
-        self._unfollow = [self.desk.on_wait(self._client_waits)]
+        self._unfollow = [self.desk.on_wait(self._client_waits, self.rules.game.name)]
         self.desk.gatherings.append(self._gathering)
         self._unfollow.append(partial(self.desk.gatherings.remove, self._gathering))
         if (queue := self.desk.contest_queue) is not None:
@@ -80,8 +80,7 @@ class Room:
         return None if name is None else Seeker(0, name, self.rules.wish)
 
     def _client_waits(self, seeker: Seeker) -> None:
-        # Most clients want another game, so their wishes need not be compared.
-        if seeker.wish.game == self.rules.game.name and seeker.wish == self.rules.wish:
+        if seeker.wish == self.rules.wish:
             self.start_if_full()
 
     def start_if_full(self) -> None:

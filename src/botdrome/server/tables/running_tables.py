@@ -166,14 +166,15 @@ class RunningTables:
 
         Without a delay the usual one is taken, and tables that tick get different phases.
         """
+        entry = table.entry
         named = [
-            table.entry.version(player) if sitter is None else sitter.version
+            entry.version(player) if sitter is None else sitter.version
             for player, sitter in enumerate(sitters)
         ]
         versions = tuple(named) if any(named) else ()
-        if versions != table.entry.versions:
-            table.entry = replace(table.entry, versions=versions)
-        self._store.begin(table.entry)
+        if versions != entry.versions:
+            entry = table.entry = replace(entry, versions=versions)
+        self._store.begin(entry)
         for player, sitter in enumerate(sitters):
             if sitter is not None:
                 sitter.sit_down(table, player)

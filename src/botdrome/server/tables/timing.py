@@ -3,6 +3,7 @@
 import asyncio
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
+from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count
 from math import ceil
@@ -13,7 +14,7 @@ import structlog
 
 from botdrome.match.events import Player
 from botdrome.match.match import Match, News
-from botdrome.match.terms import Milliseconds
+from botdrome.match.terms import Milliseconds, Pace
 from botdrome.server import metrics
 from botdrome.server.network.steady_loop import SteadyClock
 from botdrome.server.tables.audience import SeatedPlayer
@@ -133,6 +134,12 @@ def never() -> bool:
     return False
 
 
+@lru_cache(maxsize=100)
+def is_simple(pace: Pace) -> bool:
+    times = [time for time in (pace.limit, pace.first) if time is not None]
+    return not (pace.beat or pace.bank) and min(times, default=DELAY) >= DELAY
+
+
 class MoveTimes:
     __slots__ = (
         "_banked",
@@ -169,8 +176,7 @@ class MoveTimes:
         """Whether a late timer waits until the sockets have been read."""
         self._clock: SteadyClock = getattr(loop, "clock", STILL)
         self._left_out = self._clock.left_out
-        times = [time for time in (pace.limit, pace.first) if time is not None]
-        self._simple = not (pace.beat or pace.bank) and min(times, default=DELAY) >= DELAY
+        self._simple = is_simple(pace)
         """Whether a move within DELAY is in time, and none is charged to a bank."""
 
     def start(self, seated: dict[Player, SeatedPlayer]) -> News:
@@ -178,8 +184,9 @@ class MoveTimes:
         news = self.match.start()
         if not self._beat:
             for player, one in seated.items():
-                self._look(player, one, 0)
-                self._looks[player] = 0
+                if one.network_time():  # nearly never when bots run beside the server
+                    self._look(player, one, 0)
+                    self._looks[player] = 0
         return news
 
     def seat_house(self, player: Player) -> None:

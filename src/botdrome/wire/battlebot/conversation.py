@@ -71,8 +71,6 @@ SHORTEST_SECRET, LONGEST_SECRET = 16, 200
 PLAY_PATH = "/play"
 """The path of clients that know notices: they may connect while no match begins, and are told why.
 """
-PLAIN_KEYS = {"gameType", "name", "password"}
-"""The keys of nearly all logins."""
 FAILED = b'{"authentication":"failed"}'
 GAMES = {game_type(name): row for name, row in CATALOGUE.items()}
 
@@ -96,6 +94,12 @@ class Login(Struct, frozen=True):
     """True: the client is no registered bot, and `password` is a secret of its choice."""
     version: str = ""
     ladder: bool = False
+    plain: bool = False
+    """True: the client asks for nothing that the original does not know."""
+
+    @property
+    def game(self) -> str:
+        return self.format.game.name
 
     @property
     def frames(self) -> bool:
@@ -107,6 +111,8 @@ class Login(Struct, frozen=True):
         """Whether the client knows messages that the original never sends: it asked for them, or
         used a new key.
         """
+        if self.plain:
+            return False
         asked = not self.features.isdisjoint((AGAIN, FRAMES, NOTICES, VIEWS))
         return (
             asked
@@ -118,7 +124,7 @@ class Login(Struct, frozen=True):
     def answer(self) -> bytes:
         """Return the answer to a good login. A contest is echoed as it was sent."""
         told = {
-            "authentication": "OK", "gameType": game_type(self.format.name), "name": self.name,
+            "authentication": "OK", "gameType": game_type(self.format.game.name), "name": self.name,
         }  # fmt: skip
         if self.echoed is not UNSET:
             told["contest"] = self.echoed
@@ -130,6 +136,29 @@ def failed(why: str) -> bytes:
     return ENCODER.encode({"authentication": "failed", "why": why}) if why else FAILED
 
 
+class PlainLogin(Struct, rename={"game_type": "gameType"}, forbid_unknown_fields=True):
+    """The keys of nearly all logins."""
+
+    game_type: str
+    name: str
+    password: str
+
+
+PLAIN_DECODER = msgspec.json.Decoder(PlainLogin)
+
+
+def read_plain_login(message: bytes) -> Login | None:
+    """Return a login with the keys of nearly all logins; None: it is another one, or none."""
+    try:
+        found = PLAIN_DECODER.decode(message)
+    except UNREADABLE:
+        return None
+    row = GAMES.get(found.game_type)
+    if row is None:
+        return None
+    return Login(row, found.name, found.password, max(2, row.game.players[0]), {}, plain=True)
+
+
 def read_login(message: Any) -> Login:
     """Return the login in a message, or raise BadLogin.
 
@@ -139,11 +168,6 @@ def read_login(message: Any) -> Login:
         raise BadLogin
     row = GAMES.get(_text(message, "gameType"))
     if row is None:
-        raise BadLogin
-    if len(message) == len(PLAIN_KEYS) and message.keys() == PLAIN_KEYS:
-        name, password = message["name"], message["password"]
-        if isinstance(name, str) and isinstance(password, str):
-            return Login(row, name, password, max(2, row.game.players[0]), {})
         raise BadLogin
     contest, guest = _contest(message.get("contest")), _guest(message)
     pace, invite = _pace(message, guest), _invite(message)
@@ -356,15 +380,13 @@ class BattlebotConversation(Conversation):
             limit.left -= 1  # take(), without the call
         elif not limit.take(now):
             return self._cut_off("flood", "too many messages")
+        login = self._login
+        if login is None:
+            return self._read_login(message)
         try:
             value = value_of(message)
         except UNREADABLE as error:
-            self._over = True  # no message goes before this close, as in the original
-            return RecordMessage(message, f"unreadable: {error}"), Close(MALFORMED, "ERROR")
-        login = self._login
-        if login is None:
-            self._login_message = message
-            return self._read_login(value)
+            return self._misread(message, error)
         if not login.features:  # as the original's clients
             return () if self._player is None else (Submit(value, message),)
         if AGAIN in login.features and value == ONCE_MORE:
@@ -401,14 +423,24 @@ class BattlebotConversation(Conversation):
             return self._resign(raw, message)
         return () if self._player is None else (Submit(raw, message),)
 
-    def _read_login(self, value: Any) -> Outs:
+    def _misread(self, message: bytes, error: Exception) -> Outs:
+        self._over = True  # no message goes before this close, as in the original
+        return RecordMessage(message, f"unreadable: {error}"), Close(MALFORMED, "ERROR")
+
+    def _read_login(self, message: bytes) -> Outs:
+        self._login_message = message
+        login = self._login = read_plain_login(message) if len(message) <= BRIEF else None
+        if login is not None:
+            return (Authenticate(login.name, login.password, login.game),)
         try:
-            login = self._login = read_login(value)
+            login = self._login = read_login(value_of(message))
+        except UNREADABLE as error:
+            return self._misread(message, error)
         except BadLogin as problem:
             return self._fail(failed(str(problem)))
         if login.guest:
             return (_admit_guest(login),)
-        return (Authenticate(login.name, login.password, login.format.name, login.version),)
+        return (Authenticate(login.name, login.password, login.game, login.version),)
 
     # What the server decides.
 
@@ -421,10 +453,17 @@ class BattlebotConversation(Conversation):
             return self._take_seat(reply)
         if type(reply) is Dismissed:
             return self._dismissed(reply, now)
+        if type(reply) is WaitLimit and not self._explains:
+            return ()
         return self._decided(reply, now)
 
     def _take_seat(self, reply: Seated) -> Outs:
         self.deadline, self._player = None, reply.player
+        login = self._login
+        assert login is not None
+        if login.plain and not reply.moved:
+            reply.writers.join(reply.player, Battlebot)
+            return ()
         reply.writers.join(reply.player, self._make_writer())
         return () if reply.moved else self._name_match(reply.writers.header)
 

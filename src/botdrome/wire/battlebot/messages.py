@@ -233,12 +233,16 @@ class Battlebot:
         Messages that are the same for all players are encoded once.
         """
         event, result = news[0][0], _result_with(0, news) if len(news) > 1 else None
-        if type(event) is not Played or (len(news) > 1 and result is None):
+        if type(event) is Played and (len(news) == 1 or result is not None):
+            # The usual case: a step was played, and the match goes on or ends by the rules.
+            scene = self._told(status, self._turn(event, status), "", result)
+            if result is not None:
+                self._boards += (result.boards[-1],)
+        elif type(event) is Began and len(news) == 1:
+            scene = self._begun(event, status)
+        else:
             return self._on_much(news, status, players)
-        # The usual case: a step was played, and the match goes on or ends by the rules.
-        position, scene = news[0][1], self._told(status, self._turn(event, status), "", result)
-        if result is not None:
-            self._boards += (result.boards[-1],)
+        position = news[0][1]
         if self._alike:
             alike = [ENCODER.encode(self._update(scene, position.view(None)))]
             return dict.fromkeys(players, alike)
@@ -278,8 +282,7 @@ class Battlebot:
             case Returned():
                 return self._told(status)
             case Began():
-                self._bots = tuple([self._names[player] for player in event.order])
-                return self._told(status)
+                return self._begun(event, status)
             case Played():
                 return self._told(
                     status, self._turn(event, status), result=_result_with(number, news)
@@ -297,6 +300,10 @@ class Battlebot:
             case Ended() if not _result_with(number - 2, news):
                 return self._told(status, result=event.result)
         return None
+
+    def _begun(self, event: Began, status: MatchStatus) -> UpdateParts:
+        self._bots = tuple([self._names[player] for player in event.order])
+        return self._told(status)
 
     def _told(
         self,

@@ -81,6 +81,14 @@ def accepted(headers: Mapping[bytes, bytes], subprotocol: bytes | None = None) -
     key = headers.get(b"sec-websocket-key", b"")
     if KEY.fullmatch(key) is None:
         raise BadHandshake("the field Sec-WebSocket-Key is missing, or not one word")
+    offered = check_handshake(headers)
+    return handshake_answer(key, offered if subprotocol is None else subprotocol)
+
+
+def check_handshake(headers: Mapping[bytes, bytes]) -> bytes:
+    """Check all fields but the key. Return the first subprotocol that the client offers; empty: it
+    offers none.
+    """
     if headers.get(b"upgrade", b"").lower() != b"websocket":
         raise BadHandshake("the field Upgrade is not 'websocket'")
     if headers.get(b"connection", b"").lower().find(b"upgrade") < 0:  # faster than `in`
@@ -92,16 +100,16 @@ def accepted(headers: Mapping[bytes, bytes], subprotocol: bytes | None = None) -
         raise BadHandshake(
             words, "426 Upgrade Required", "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
         )
-    agreed = _first_offered(headers) if subprotocol is None else subprotocol
-    more = b"Sec-WebSocket-Protocol: %b\r\n" % agreed if agreed else b""
-    return ANSWER % (b64encode(sha1(key + GUID).digest()), more)
-
-
-def _first_offered(headers: Mapping[bytes, bytes]) -> bytes:
-    """A client that offers subprotocols leaves unless one is accepted."""
+    # a client that offers subprotocols leaves unless one is accepted
     offered = headers.get(b"sec-websocket-protocol")
     found = SUBPROTOCOL.match(offered) if offered else None
     return found[0] if found else b""
+
+
+def handshake_answer(key: bytes, agreed: bytes) -> bytes:
+    """`agreed`: the subprotocol; empty: none."""
+    more = b"Sec-WebSocket-Protocol: %b\r\n" % agreed if agreed else b""
+    return ANSWER % (b64encode(sha1(key + GUID).digest()), more)
 
 
 # Input from a client.
@@ -251,6 +259,7 @@ class Reader:
 
 # Frames of a server.
 
+EMPTY_CLOSE, NORMAL_CODE = bytes((LAST | CLOSE, 2)), NORMAL.to_bytes(2)
 SHORT_HEADS = [bytes((WHOLE_TEXT, length)) for length in range(SHORT + 1)]
 
 
@@ -294,14 +303,16 @@ def pong(payload: bytes) -> bytes:
 
 def close(code: int, reason: str = "") -> bytes:
     """Return a close frame. A reason that is too long is cut."""
+    if not reason:
+        return EMPTY_CLOSE + code.to_bytes(2)
     words = reason.encode(errors="ignore")[: SHORT - 2].decode(errors="ignore").encode()
     return bytes((LAST | CLOSE, len(words) + 2)) + code.to_bytes(2, "big") + words
 
 
 def close_answer(payload: bytes) -> bytes:
     """Return the answer to a close: its code, if it has one."""
-    if not payload:
-        return close(NORMAL)
+    if not payload or payload == NORMAL_CODE:
+        return EMPTY_CLOSE + NORMAL_CODE
     code = int.from_bytes(payload[:2], "big") if len(payload) > 1 else 0
     if code not in CLOSE_CODES:
         raise Violation(MALFORMED, "a close has one of the codes that are meant for it")
