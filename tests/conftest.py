@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import inspect
 import logging
 import os
 import signal
@@ -12,13 +11,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import structlog
 import websockets.asyncio.client
 from hypothesis import HealthCheck, settings
 
 import botdrome
+from botdrome.offline import isolation
 from botdrome.server.workers.pool import LONGEST_JOB, Workers
 from botdrome.store import sqlite
 from tests.patience import PATIENCE, until
@@ -66,11 +65,12 @@ assert Workers.__init__.__defaults__ == (0, LONGEST_JOB)
 Workers.__init__.__defaults__ = (0, 20 * LONGEST_JOB)
 
 
-# On a busy machine an answer may take longer than the 5 and 10 s for which these clients wait.
-waits: Any = inspect.signature(httpx.Client).parameters["timeout"].default  # all share it
-waits.connect = waits.read = waits.write = waits.pool = PATIENCE
-websocket_waits: Any = websockets.asyncio.client.connect.__init__.__kwdefaults__
-websocket_waits["open_timeout"] = PATIENCE
+# So may a connection take longer than 10 s to open, and a bot to start.
+waits: Any = websockets.asyncio.client.connect.__init__.__kwdefaults__
+waits["open_timeout"] = PATIENCE
+assert "botdrome.offline.table" not in sys.modules, "it takes START when it is imported"
+isolation.START = PATIENCE
+isolation.borrow.__defaults__ = (PATIENCE, isolation.BotProcess)
 
 
 def log_to_stderr() -> None:

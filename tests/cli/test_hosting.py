@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from tests.cli.commands import run_beside
 from tests.kit.hosted import FIRST_FREE, GAME, running
 from tests.offline.test_sandbox import bwrap  # noqa: F401
 from tests.patience import PATIENCE, PAUSE
-from tests.server.clients import server
+from tests.server.clients import server, unhurried
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("bwrap")]
 HOSTING = {"hosting_uploads": "everybody", "operator_token": "operator"}
@@ -26,6 +27,13 @@ HOSTING = {"hosting_uploads": "everybody", "operator_token": "operator"}
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def _no_hurry() -> Iterator[None]:
+    """A process in a sandbox may take longer than 5 s for its first move."""
+    with unhurried(GAME):
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from botdrome.client.kept_tokens import kept_bots
 from tests.cli.commands import run_beside
 from tests.cli.test_join import GAME, started
 from tests.offline.test_sandbox import bwrap as bwrap
-from tests.server.clients import server
+from tests.server.clients import server, unhurried
 
 pytestmark = pytest.mark.anyio
 EVIL = """
@@ -66,6 +67,13 @@ for line in sys.stdin:
         print(json.dumps(move(told["view"]) if "view" in told else "ready"), flush=True)
 """
 BOTS = {"my_bot.py": FUNCTION, f"view:{sys.executable} my_bot.py": PROGRAM}
+
+
+@pytest.fixture(autouse=True)
+def _no_hurry() -> Iterator[None]:
+    """A process in a sandbox may take longer than 5 s for its first move."""
+    with unhurried(GAME):
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from tests.cli.commands import run
+from tests.patience import PATIENCE
 
 SERVE = [
     sys.executable,
@@ -76,7 +77,7 @@ def nodes_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 def health(port: int) -> str:
     try:
-        return httpx.get(f"http://127.0.0.1:{port}/healthz").text
+        return httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE).text
     except httpx.HTTPError:
         return ""
 

@@ -8,6 +8,8 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from time import time
 from typing import Any
@@ -26,7 +28,7 @@ from tests.kit import hosted
 from tests.kit.hosted import FIRST_FREE, HOSTING, Author, play_against, running, sandboxes
 from tests.offline.test_sandbox import bwrap  # noqa: F401
 from tests.patience import PATIENCE, PAUSE, until
-from tests.server.clients import bot, leap, play_noughts, registered, server
+from tests.server.clients import bot, leap, play_noughts, registered, server, unhurried
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("bwrap")]
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
@@ -35,6 +37,15 @@ BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def no_hurry() -> Iterator[ExitStack]:
+    """A process in a sandbox may take longer than 5 s for its first move."""
+    with ExitStack() as stack:
+        for game in (hosted.GAME, "gomoku"):
+            stack.enter_context(unhurried(game))
+        yield stack
 
 
 async def test_an_upload_is_checked_and_plays_under_its_version(tmp_path: Path) -> None:
@@ -72,8 +83,9 @@ async def test_an_upload_is_checked_and_plays_under_its_version(tmp_path: Path) 
     ],
 )
 async def test_a_version_that_fails_is_rejected_with_the_reason(
-    tmp_path: Path, code: str, words: str
+    tmp_path: Path, code: str, words: str, no_hurry: ExitStack
 ) -> None:
+    no_hurry.close()  # one of them never answers
     async with server(tmp_path, **HOSTING) as house, running(house, tmp_path):
         ada = await Author.of_new_bot(house)
         await ada.push(code)

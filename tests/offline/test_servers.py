@@ -12,6 +12,7 @@ import botdrome
 from botdrome.catalogue import restored
 from botdrome.match.record import verify
 from tests.docs.pages import blocks
+from tests.patience import PATIENCE
 from tests.server.clients import deaf_port, server
 
 pytestmark = pytest.mark.anyio
@@ -85,7 +86,9 @@ async def test_options_are_those_of_the_game(tmp_path: Path) -> None:
         ]
         (new, *_), (old, *_) = [
             match["seats"]
-            for match in httpx.get(f"{url}/api/v1/matches", trust_env=False).json()["matches"]
+            for match in httpx.get(
+                f"{url}/api/v1/matches", timeout=PATIENCE, trust_env=False
+            ).json()["matches"]
         ]
         assert (old["version"], new["version"]) == (botdrome.__version__, "1.2")
         return results

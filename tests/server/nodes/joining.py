@@ -76,12 +76,21 @@ def be_lenient(members: Membership) -> None:
     members._times = replace(members._times, death=LENIENT)
 
 
+join = membership.join
+
+
+async def join_leniently(store: Store, settings: ClusterSection) -> Membership:
+    """Be lenient from the first beat on, also while the rest of the node opens."""
+    members = await join(store, settings)
+    be_lenient(members)
+    return members
+
+
 @asynccontextmanager
 async def joined(url: str, name: str) -> AsyncIterator[Member]:
     store = await open_store(url)
     try:
-        members = await membership.join(store, replace(QUICK, name=name))
-        be_lenient(members)
+        members = await join_leniently(store, replace(QUICK, name=name))
         await members.announce(f"http://{name}")
         yield Member(store, members)
         await store.close()

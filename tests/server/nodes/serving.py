@@ -7,13 +7,16 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from botdrome.app import RunningServer
 from botdrome.catalogue import CATALOGUE
+from botdrome.server.nodes import membership
 from botdrome.server.nodes.cluster import rooms_of
 from botdrome.server.nodes.joining import JoinedNode
 from tests.patience import until
 from tests.server.clients import server
-from tests.server.nodes.joining import be_lenient
+from tests.server.nodes.joining import join_leniently
 
 NAMES = ("ant", "bee", "cat", "dog", "eel")
 
@@ -21,10 +24,11 @@ NAMES = ("ant", "bee", "cat", "dog", "eel")
 @asynccontextmanager
 async def node(db: str, nats: str, name: str, **settings: Any) -> AsyncIterator[RunningServer]:
     quick: dict[str, Any] = {"db": db, "nats": nats, "cluster_beat": 0.05, "cluster_death": 1.0}
-    async with server(Path(), cluster_name=name, **quick | settings) as one:
-        assert isinstance(one.node, JoinedNode)
-        be_lenient(one.node.members)
-        yield one
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(membership, "join", join_leniently)
+        async with server(Path(), cluster_name=name, **quick | settings) as one:
+            patch.undo()
+            yield one
 
 
 @asynccontextmanager
