@@ -34,11 +34,11 @@ from tests.server.rooms.duel import clients as duellists
 pytestmark = pytest.mark.anyio
 
 BUDGETS = {
-    "a move of noughts and crosses": 32,
-    "a duel move": 28,
-    "a boat shot": 35,
+    "a move of noughts and crosses": 31,
+    "a duel move": 27,
+    "a boat shot": 34,
     "a Bomberman action": 45,
-    "a Battlecube tick of two bots": 130,
+    "a Battlecube tick of two bots": 128,
     "a Bumblebots beat": 54,
     "a login with pairing": 165,
     "the end of a match": 118,

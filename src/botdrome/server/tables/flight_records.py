@@ -103,11 +103,11 @@ def _shortened(message: bytes) -> bytes:
 class FlightRecords:
     """The records of all seats of a match."""
 
-    __slots__ = ("_missed", "flights")
+    __slots__ = ("flights", "missed")
 
     def __init__(self, players: int, limit: int) -> None:
         self.flights = [FlightRecord(limit) for _ in range(players)]
-        self._missed: dict[Player, Milliseconds] = {}
+        self.missed: dict[Player, Milliseconds] = {}
         """Players that missed a deadline, and when: their next message was meant for that step."""
 
     def move(
@@ -122,7 +122,7 @@ class FlightRecords:
         """Record a player's message with the verdict that the news gives, and return
         the verdict.
         """
-        if self._missed or (news and (len(news) > 1 or type(news[0][0]) is not Played)):
+        if self.missed or (news and (len(news) > 1 or type(news[0][0]) is not Played)):
             verdict = self._in_view_of_the_time(player, _verdict(player, news), now)
         else:
             verdict = "accepted"
@@ -134,7 +134,7 @@ class FlightRecords:
     ) -> None:
         """Record that connected players missed the deadline of a step."""
         for player in players:
-            self._missed[player] = due
+            self.missed[player] = due
             self.flights[player].came(now, b"", "no answer in time", step)
 
     def packed(self, causes: Sequence[Cause]) -> tuple[bytes, ...]:
@@ -144,7 +144,7 @@ class FlightRecords:
 
     def _in_view_of_the_time(self, player: Player, verdict: str, now: Milliseconds) -> str:
         """Say by how much a move came late that the rules only know as out of turn."""
-        due = self._missed.pop(player, None)
+        due = self.missed.pop(player, None)
         return (
             verdict
             if due is None or verdict == "accepted"

@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 
 from botdrome.games.game import Game, Raw
-from botdrome.match.events import Cause, Player, Result, meant_for, rotated
+from botdrome.match.events import Cause, Played, Player, Result, meant_for, rotated
 from botdrome.match.match import News
 from botdrome.match.record import ENCODER, setup_of, unchecked_file, unchecked_pieces
 from botdrome.match.terms import Milliseconds
@@ -240,7 +240,11 @@ class Table:
         news = match.submit(player, raw, now)
         if uncharged is not NOTHING and uncharged[1] and match.steps == step:
             self._times.after_refusal(player, uncharged, now)
-        verdict = self._records.move(player, now, message, news, step, uncharged)
+        records, verdict = self._records, "accepted"
+        if len(news) == 1 and type(news[0][0]) is Played and not records.missed:  # nearly always
+            self._flights[player].came(now, message, verdict, step, uncharged)
+        else:
+            verdict = records.move(player, now, message, news, step, uncharged)
         if news:
             self._publish(news, now)
         return verdict
