@@ -4,6 +4,7 @@ import asyncio
 import re
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from botdrome.offline.entrants import bot_version
 from botdrome.store.entries import Wanted
 from tests.cli.commands import run_beside
 from tests.patience import until
-from tests.server.clients import NOTICES, bot, deaf_port, registered, server
+from tests.server.clients import NOTICES, bot, deaf_port, registered, server, unhurried
 
 pytestmark = pytest.mark.anyio
 FIRST_FREE = """
@@ -28,6 +29,13 @@ def bot(view):
 """
 GAME = "noughts-and-crosses"
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
+
+
+@pytest.fixture(autouse=True)
+def _no_hurry() -> Iterator[None]:
+    """A process may take longer than 5 s for its first move."""
+    with unhurried("noughts-and-crosses"):
+        yield
 
 
 @pytest.fixture(autouse=True)

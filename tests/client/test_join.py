@@ -5,6 +5,7 @@ and stops when it should.
 import asyncio
 import json
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -53,6 +54,13 @@ class Witness:
             raise Enough
         self.views.append(view)
         return self._bot(view)
+
+
+@pytest.fixture(autouse=True)
+def _no_hurry() -> Iterator[None]:
+    """A process may take longer than 5 s for its first move."""
+    with unhurried("noughts-and-crosses"):
+        yield
 
 
 @pytest.mark.parametrize("game", CATALOGUE)
