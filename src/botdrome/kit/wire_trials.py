@@ -141,9 +141,10 @@ async def trial_server(
             "log.level": "error",
             "bomber.rooms": BOMBER_ROOM,
             "match.start_delay": 0.0,
+            "message.burst": 1_000_000,  # an opponent that shoots while the bot is away is quick
             "cube.limit": longest,
         }
-        boats = {"turn_limit": longest, "absence": patience}
+        boats = {"turn_limit": longest, "absence": 5.0}
         flags |= {"boats.rooms": (boats,)} if protocol == "boats" else {}
         server = await open_server(load_settings(flags))
         server.desk.tables.grace = round(longest * 1000)
