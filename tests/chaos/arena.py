@@ -67,6 +67,11 @@ Each node that starts takes the version that is named then, for its processes, t
 NEW = Path(__file__).parents[2] / "src"
 
 
+Ends = tuple[int, int]
+"""The server's port and the client's: clients of two ports of a server may have the same port."""
+NO_ENDS: Ends = 0, 0
+
+
 class ClusterProcesses:
     def __init__(self, folder: Path, nodes: int = 3, version: Path = NEW) -> None:
         """`version` is the folder of the package `botdrome` that nodes begin with."""
@@ -153,19 +158,22 @@ class ClusterProcesses:
         }
         return listening[port]
 
-    def clients_at(self, port: str) -> set[int]:
-        """Return the ports of this process that are connected to a port of the cluster."""
+    def clients_at(self, port: str) -> set[Ends]:
+        """Return the connections of this process to a port of the cluster."""
         return {
-            one.laddr.port
+            (one.raddr.port, one.laddr.port)
             for one in _connections(os.getpid())
             if one.raddr and one.raddr.port == self.ports[port]
         }
 
-    def holders(self) -> dict[int, int]:
-        """Return which process has the server's end of each connection, by the port of
-        the client.
-        """
-        return {one.raddr.port: pid for pid in self.nodes for one in _connections(pid) if one.raddr}
+    def holders(self) -> dict[Ends, int]:
+        """Return which process has the server's end of each connection."""
+        return {
+            (one.laddr.port, one.raddr.port): pid
+            for pid in self.nodes
+            for one in _connections(pid)
+            if one.raddr
+        }
 
     def get(self, path: str) -> Any:
         return httpx.get(f"{self.url}/api/v1{path}", timeout=PATIENCE, trust_env=False).json()

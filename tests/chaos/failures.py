@@ -55,11 +55,11 @@ class Bystanders:
             for match, players in at.items()
             if match
             and len(players) == 2
-            and _are_elsewhere({holders.get(player.port, victim) for player in players}, victim)
+            and _are_elsewhere({holders.get(player.ends, victim) for player in players}, victim)
             for bot in players
         ]
         self._duellists, self._duel = load.duellists, arena.clients_at("duel")
-        if not _are_elsewhere({holders.get(port, victim) for port in self._duel}, victim):
+        if not _are_elsewhere({holders.get(ends, victim) for ends in self._duel}, victim):
             self._duel = set()
         self._since = monotonic()
 
@@ -77,7 +77,7 @@ class Bystanders:
             for name, match in hurt
         ]
         lost = {port for one in self._duellists for when, port in one.lost if when > self._since}
-        if gone := self._duel & lost:
+        if gone := {ends for ends in self._duel if ends[1] in lost}:
             found.append(
                 f"{len(gone)} clients of duel arena were cut off, though their connections were at "
                 "another node"
@@ -138,7 +138,7 @@ class Chaos:
         """
         holders = self.arena.holders()
         for bot in bots:
-            if holders.get(bot.port) == victim:
+            if holders.get(bot.ends) == victim:
                 bot.cut_off()
 
     async def _continue(self, victim: int, began: Moment) -> None:
@@ -166,7 +166,7 @@ class Chaos:
         """Drain a node as for an update: its matches move, then it is stopped, and starts again."""
         slow, node, victim = await self._slow_matches(DRAINED, number)
         holders = self.arena.holders()
-        here = [bot for bot in (*self.load.bots, *slow.bots) if holders.get(bot.port) == victim]
+        here = [bot for bot in (*self.load.bots, *slow.bots) if holders.get(bot.ends) == victim]
         began = monotonic()
         await self._set_draining([node], True)
         moved = await self._until_none_is_at(node, slow, began, 20.0)

@@ -10,6 +10,7 @@ from typing import Any
 from websockets.exceptions import WebSocketException
 
 from botdrome.client.protocol_clients import JsonSocket
+from tests.chaos.arena import NO_ENDS, Ends
 from tests.faults.diary import Diary
 from tests.faults.trying import Address
 
@@ -37,8 +38,8 @@ class NativeBot:
         """The match that it plays; empty: none."""
         self.known = set[str]()
         """All matches of which it was told."""
-        self.port = 0
-        """That of its connection; 0: it has none."""
+        self.ends: Ends = NO_ENDS
+        """The ports of its connection, the server's first."""
         self._one: NodeSocket
         self.lost: list[tuple[float, str]] = []
         """When it lost its connection, and in which match."""
@@ -52,17 +53,18 @@ class NativeBot:
                 async with NodeSocket.connected(
                     self._url(), "", open_timeout=5, ping_interval=None
                 ) as one:
-                    self.port, self._one = int(one.socket.local_address[1]), one
+                    self.ends = one.socket.remote_address[1], one.socket.local_address[1]
+                    self._one = one
                     await self._play_on(one, stop)
             except TROUBLE:
                 self.lost.append((monotonic(), self.match))
                 await self.wait_to_return()
             finally:
-                self.port = 0
+                self.ends = NO_ENDS
 
     def cut_off(self) -> None:
         """Take the connection for dead, as a client does whose node does not answer."""
-        if self.port:
+        if self.ends != NO_ENDS:
             self._one.socket.transport.abort()
 
     def _url(self) -> str:
