@@ -88,3 +88,28 @@ async def test_the_server_notices_a_lost_connection_before_the_bot_does() -> Non
     await proxy.close()
     server.close()
     assert noticed == ["server", "bot"]
+
+
+@pytest.mark.anyio
+async def test_the_last_connection_of_a_bot_that_has_ended_is_not_in_the_next_trial() -> None:
+    """That trial would blame its own bot for leaving."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"G\n")
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    proxy = Proxy("boats", "127.0.0.1", port, slowness=0.0, by_hand=False)
+    address = "127.0.0.1", await proxy.listen(0)
+    socket.create_connection(address).close()  # not accepted yet, since this holds up the loop
+    await proxy.refuse_waiting()
+    traffic = TrialTraffic()
+    proxy.begin(traffic)
+    reader, writer = await asyncio.open_connection(*address)
+    assert await reader.readline() == b"G\n"
+    assert (traffic.connections, traffic.left) == (1, 0)
+    writer.close()
+    await proxy.close()
+    server.close()

@@ -18,9 +18,9 @@ from botdrome.cli.wire_check import check_wire
 from botdrome.client.join import Unwelcome
 from botdrome.client.program import Program
 from botdrome.kit import wire_trials
-from botdrome.kit.proxy import Delivery
+from botdrome.kit.proxy import Delivery, TrialTraffic
 from botdrome.kit.traffic import WireMessage
-from botdrome.kit.wire_trials import Part, part_of
+from botdrome.kit.wire_trials import Part, WireTrial, part_of, trial_server
 from botdrome.match.events import Player
 from botdrome.match.match import Match
 from botdrome.server.arena import Arena
@@ -232,6 +232,24 @@ def test_a_bot_is_not_blamed_if_its_opponent_cannot_play(monkeypatch: pytest.Mon
     result = CliRunner().invoke(app, ["check", "--wire", *command("boats", "healthy")])
     assert isinstance(result.exception, Unwelcome)
     assert "failed" not in result.stdout
+
+
+@pytest.mark.anyio
+async def test_a_bot_that_left_and_came_back_has_not_crashed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It plays on, so its last words would not come within the patience of the check."""
+    monkeypatch.setattr(wire_trials, "FAREWELL", 0.0)
+    traffic = TrialTraffic()
+    traffic.left = 1
+    async with trial_server("boats", "battleship", 60.0) as server:
+        with closing(Program([sys.executable, "-c", "input()"])) as bot:
+            trial = WireTrial(server, traffic, bot, 1000.0)
+            explaining = asyncio.create_task(trial._explained("it closed the connection"))
+            await asyncio.sleep(0)  # the trial waits for the last words now
+            traffic.connect()
+            async with asyncio.timeout(60):
+                assert await explaining == "it closed the connection"
 
 
 def test_the_author_is_asked_to_start_the_bot_again(

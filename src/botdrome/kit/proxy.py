@@ -308,6 +308,16 @@ class Proxy:
             self._reached[1].close()
             self._reached = None
 
+    async def refuse_waiting(self) -> None:
+        """Refuse the connections that have not been accepted so far: the last one of a bot that has
+        ended would count in the next trial. They are accepted in their order, so a further one
+        comes after them.
+        """
+        reader, writer = await asyncio.open_connection(*self._server.sockets[0].getsockname()[:2])
+        with suppress(OSError):
+            await reader.read()
+        writer.close()
+
     async def close(self) -> None:
         self._closed = True
         stop(self._server)

@@ -141,10 +141,9 @@ async def trial_server(
             "log.level": "error",
             "bomber.rooms": BOMBER_ROOM,
             "match.start_delay": 0.0,
-            "message.burst": 1_000_000,  # an opponent that shoots while the bot is away is quick
             "cube.limit": longest,
         }
-        boats = {"turn_limit": longest, "absence": 5.0}
+        boats = {"turn_limit": longest, "absence": patience}
         flags |= {"boats.rooms": (boats,)} if protocol == "boats" else {}
         server = await open_server(load_settings(flags))
         server.desk.tables.grace = round(longest * 1000)
@@ -351,12 +350,17 @@ class WireTrial:
         return f"it did not answer {words}, after {self._answers} answers"
 
     async def _explained(self, reason: str) -> str:
-        """Add the reason of a crash, which the bot may still be writing."""
-        program = self._program
-        crashed = 0 < self._traffic.left < MANY and not self._traffic.open
-        wait = self._patience if crashed else FAREWELL
-        if program is None or not await asyncio.to_thread(program.wait_for_end, wait):
+        """Add the reason of a crash, which the bot may still be writing. A bot that connects again
+        has not crashed.
+        """
+        program, traffic, began = self._program, self._traffic, self._loop.time()
+        if program is None:
             return reason
+        while program.status is None:
+            crashed = 0 < traffic.left < MANY and not traffic.open
+            if self._loop.time() - began >= (self._patience if crashed else FAREWELL):
+                return reason
+            await self._until_changed()
         program.hear_errors()
         return f"{program.last_words()} ({reason})"
 
@@ -459,6 +463,7 @@ class WireTrials:
         await asyncio.gather(*tasks, return_exceptions=True)
         if program is not None:
             await asyncio.to_thread(program.close, 0.0)
+            await self._proxy.refuse_waiting()
 
     async def _oppose(self, traffic: TrialTraffic, opponent: str, silence: float) -> None:
         if self._calls:
