@@ -154,7 +154,8 @@ def check_command(
     pieces, byte by byte or joined, unknown keys, another order of keys, long names and emoji, long
     waits, a lost connection, repeated questions and slow HTTP.
 
-    Ends with status 0 if there are no problems, 1 if there are, and 2 if the command is not valid.
+    Ends with status 0 if there are no problems, 1 if there are, 2 if the command is not valid, and
+    3 if the opponent of a check with --wire cannot play, so that the bot was not checked.
     """
     if wire:
         from botdrome.cli.wire_check import check_wire  # imports a whole server

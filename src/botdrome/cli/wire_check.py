@@ -13,7 +13,8 @@ from rich.text import Text
 
 from botdrome.catalogue import CATALOGUE
 from botdrome.cli.logs import configure_logs
-from botdrome.cli.terminal import CommandError, note, offered, print_json, say
+from botdrome.cli.terminal import CommandError, complain, note, offered, print_json, say
+from botdrome.client.join import Unwelcome
 from botdrome.games.chance import Chance
 from botdrome.games.reading import plural
 from botdrome.kit.proxy import Proxy
@@ -34,6 +35,8 @@ GAMES: dict[ProtocolName, str] = {
     "bomber": "bomberman",
     "battlecube": "battlecube",
 }
+NOT_CHECKED = 3
+"""The exit status if the check itself fails; 0 and 1 are answers."""
 
 
 class WireCheck(msgspec.Struct, frozen=True):
@@ -54,7 +57,7 @@ def check_wire(
     words: Sequence[str], protocol: str, trials: Sequence[str], as_json: bool, port: int, url: str,
     patience: float, silence: float, slowness: float,
 ) -> int:  # fmt: skip
-    """Return 0 if the bot copes with all traffic, and 1 if it does not.
+    """Return 0 if the bot copes with all traffic, 1 if it does not, and 3 if that is unknown.
 
     The words are `[GAME] COMMAND`, the command with its arguments.
     """
@@ -70,7 +73,11 @@ def check_wire(
     conditions = _chosen(conditions_of(known, together), trials)
     configure_logs(load_settings({}), StringIO())  # the server's log is not about the bot
     with asyncio.Runner(loop_factory=SteadyLoop) as runner:  # uvloop would join pieces
-        return runner.run(_checked(plan, conditions, as_json))
+        try:
+            return runner.run(_checked(plan, conditions, as_json))
+        except Unwelcome as problem:
+            complain(f"the bot was not checked: its opponent cannot play: {problem}")
+            return NOT_CHECKED
 
 
 def _chosen(conditions: list[WireCondition], names: Sequence[str]) -> list[WireCondition]:
