@@ -67,8 +67,10 @@ Workers.__init__.__defaults__ = (0, 20 * LONGEST_JOB)
 
 # So may a connection take longer than 10 s to open, and a bot to start.
 waits: Any = websockets.asyncio.client.connect.__init__.__kwdefaults__
+assert waits["open_timeout"] == 10
 waits["open_timeout"] = PATIENCE
 assert "botdrome.offline.table" not in sys.modules, "it takes START when it is imported"
+assert isolation.borrow.__defaults__ == (isolation.START, isolation.BotProcess)
 isolation.START = PATIENCE
 isolation.borrow.__defaults__ = (PATIENCE, isolation.BotProcess)
 

@@ -6,7 +6,6 @@ import logging
 
 import pytest
 import structlog
-from typer.testing import CliRunner
 
 from botdrome.cli.logs import TolerantStream, configure_logs
 from botdrome.protocols import load_settings
@@ -30,12 +29,6 @@ def test_logs_go_on_when_standard_error_is_closed() -> None:
     stream.close()
     log.info("after")
     assert '"before"' in written
-
-
-def test_a_server_beside_a_command_logs_nothing_between_its_lines() -> None:
-    with CliRunner().isolation() as (output, *_):
-        structlog.get_logger().warning("a room moves")
-        assert output.getvalue() == b""
 
 
 def test_a_log_that_goes_to_a_file_has_no_colours(capsys: pytest.CaptureFixture[str]) -> None:
