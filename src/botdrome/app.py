@@ -340,7 +340,7 @@ async def _listen(parts: Parts, ports: Ports) -> None:
 
 
 def _receivers(served: Sequence[ServedProtocol]) -> Callable[[str], list[ReceiveSocket]]:
-    """Return a function from a target to those that are asked for its WebSocket, in turn."""
+    """Return a function that lists the receivers to ask for the WebSocket of a target, in order."""
     sockets = [
         (one.sockets, one.receive_socket)
         for one in served

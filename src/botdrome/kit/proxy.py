@@ -41,8 +41,9 @@ QUEUES = HEADER.size + 56
 
 
 async def until_read(writer: asyncio.StreamWriter) -> None:
-    """Wait for as long as the trial does: a bot that is not running now would get two pieces as
-    one.
+    """Wait until the bot has read everything.
+
+    No limit: the trial has one, and a bot that is not running would get two pieces as one.
     """
     left = unread(writer)
     if left is None:

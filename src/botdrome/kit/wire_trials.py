@@ -146,7 +146,7 @@ async def trial_server(
         boats = {"turn_limit": longest, "absence": patience}
         flags |= {"boats.rooms": (boats,)} if protocol == "boats" else {}
         server = await open_server(load_settings(flags))
-        server.desk.tables.grace = round(longest * 1000)
+        server.desk.tables.unannounced = round(longest * 1000)
         try:
             yield TrialServer(server, protocol, game)
         finally:
@@ -230,7 +230,7 @@ class WireTrial:
         self._loop = asyncio.get_running_loop()
         self._connected = False
         self._since = self._loop.time()
-        """When the last answer came, or something else that lets the bot begin."""
+        """When the bot answered last, or was last given time to begin."""
 
     async def run(self) -> TrialResult:
         self._traffic.on_return = self._returned

@@ -4,6 +4,7 @@ All differences between formats are values here.
 """
 
 import re
+from math import ceil
 from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
@@ -111,7 +112,7 @@ def with_grace(terms: Terms, extra: Milliseconds) -> Terms:
     pace = terms.pace
     if terms.late == "pass" or not pace.limit:
         return terms
-    return replace(terms, pace=replace(pace, grace=pace.grace - 100 * -extra // pace.limit))
+    return replace(terms, pace=replace(pace, grace=pace.grace + ceil(100 * extra / pace.limit)))
 
 
 def paced(terms: Terms, name: PaceName) -> Terms:

@@ -27,7 +27,7 @@ LOGGED_IN_AGAIN = "you have logged in again from another window, which goes on i
 
 NATIVE = "battlebot"
 STAYS = Transfer(NATIVE)
-PLAIN_WISHES = lru_cache(maxsize=64)(Wish)
+plain_wish = lru_cache(maxsize=64)(Wish)
 """Made once, since nearly all clients have one of them."""
 
 
@@ -109,7 +109,7 @@ class BattlebotServer:
     def act(self, session: Session, command: Command) -> None:
         assert isinstance(command, Seek)
         login, desk = command.login, self._desk
-        wish = PLAIN_WISHES(login.game, login.players) if login.plain else _wish(login)
+        wish = plain_wish(login.game, login.players) if login.plain else _wish(login)
         session.transfer_login = command.message
         if login.guest:
             self._prepare(session, login, command.message)

@@ -119,7 +119,7 @@ class Session:
         "version",
     )  # fmt: skip
 
-    # What few sessions have is in the dictionary of these.
+    # Set only on few sessions, so kept in `__dict__`.
 
     transfer: Transfer | None = None
     """Why the connection came here from another node; None: the client connected here."""

@@ -69,7 +69,7 @@ def short(text: str, what: str) -> str:
 # The same for names that are stored again and again.
 
 _kept_name = lru_cache(maxsize=4096)(kept)
-_game = lru_cache(maxsize=64)(short)
+_game_name = lru_cache(maxsize=64)(short)
 
 
 def _encodable(text: str) -> str:
@@ -189,7 +189,7 @@ def match_row(match: MatchEntry) -> Row:
     """Return all columns but the number."""
     return (
         short(match.id, "the id of a match"),
-        _game(match.game, "the name of a game"),
+        _game_name(match.game, "the name of a game"),
         *((None, None) if match.contest is None else kept(match.contest)),
         match.started,
         str(match.seed),
@@ -266,8 +266,8 @@ def seat_rows(match: MatchEntry) -> tuple[Row, ...]:
         names = enumerate(map(_kept_name, match.players))
         return tuple(
             [
-                (player, short, rest, match.started, None, None, None)
-                for player, (short, rest) in names
+                (player, name, rest, match.started, None, None, None)
+                for player, (name, rest) in names
             ]
         )
     ends = zip(match.players, end_seat_rows(match.result), strict=True)

@@ -69,8 +69,10 @@ class Buckets:
 Waiter = TypeVar("Waiter", bound=Hashable)
 
 
-APART, TINY = 0.002, 1e-6
-"""Seconds between two looks, at least: a timeout may come so much later. And what is no time."""
+LEAST_PAUSE = 0.002
+"""Least seconds between two looks; a timeout may be late by this."""
+ROUNDING = 1e-6
+"""Seconds. A rest this short counts as none."""
 
 
 class Timeouts(Generic[Waiter]):
@@ -110,9 +112,9 @@ class Timeouts(Generic[Waiter]):
         self._looking = False
         for waiter, since in self._awaited.items():
             left = since + self._seconds - now
-            if left > TINY:
+            if left > ROUNDING:
                 self._looking = True
-                loop.call_later(max(left, APART), self._look)
+                loop.call_later(max(left, LEAST_PAUSE), self._look)
                 break
             overdue.append(waiter)
         for waiter in overdue:

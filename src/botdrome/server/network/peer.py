@@ -367,7 +367,7 @@ class Peer:
         "address", "local", "write",
     )  # fmt: skip
 
-    # What few connections have is in the dictionary of these.
+    # Set only on few connections, so kept in `__dict__`.
 
     _first = b""
     """The first bytes from a proxy, which may be a PROXY header."""

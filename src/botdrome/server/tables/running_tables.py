@@ -56,8 +56,8 @@ class RunningTables:
         """Whether the loop is late with its work."""
         if self._watch is not None:
             self._watch.busy.append(lambda: bool(self._tables))
-        self.grace: Milliseconds = 0
-        """Extra time for each move, which is not announced."""
+        self.unannounced: Milliseconds = 0
+        """Extra time for each move, of which players are not told."""
         self.keeper: InputKeeper | None = None
         """Stores the inputs of all matches, on a node of a cluster."""
         self.release: Callable[[], Awaitable[None]] | None = None
@@ -112,8 +112,8 @@ class RunningTables:
         `options` are those that the game was made with, and `pace` is the name of the pace of the
         terms. Without a seed, one is drawn. `versions` are those of players that are no candidates.
         """
-        if self.grace:
-            terms = with_grace(terms, self.grace)
+        if self.unannounced:
+            terms = with_grace(terms, self.unannounced)
         drawn = os.urandom(SEED_BITS // 8 + 8)
         seed = int.from_bytes(drawn[8:]) if seed is None else seed
         match, started = Match(game, len(names), terms, seed), int(time() * 1000)

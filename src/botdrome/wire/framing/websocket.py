@@ -259,7 +259,7 @@ class Reader:
 
 # Frames of a server.
 
-EMPTY_CLOSE, NORMAL_CODE = bytes((LAST | CLOSE, 2)), NORMAL.to_bytes(2)
+CLOSE_HEAD, NORMAL_CODE = bytes((LAST | CLOSE, 2)), NORMAL.to_bytes(2)
 SHORT_HEADS = [bytes((WHOLE_TEXT, length)) for length in range(SHORT + 1)]
 
 
@@ -304,7 +304,7 @@ def pong(payload: bytes) -> bytes:
 def close(code: int, reason: str = "") -> bytes:
     """Return a close frame. A reason that is too long is cut."""
     if not reason:
-        return EMPTY_CLOSE + code.to_bytes(2)
+        return CLOSE_HEAD + code.to_bytes(2)
     words = reason.encode(errors="ignore")[: SHORT - 2].decode(errors="ignore").encode()
     return bytes((LAST | CLOSE, len(words) + 2)) + code.to_bytes(2, "big") + words
 
@@ -312,7 +312,7 @@ def close(code: int, reason: str = "") -> bytes:
 def close_answer(payload: bytes) -> bytes:
     """Return the answer to a close: its code, if it has one."""
     if not payload or payload == NORMAL_CODE:
-        return EMPTY_CLOSE + NORMAL_CODE
+        return CLOSE_HEAD + NORMAL_CODE
     code = int.from_bytes(payload[:2], "big") if len(payload) > 1 else 0
     if code not in CLOSE_CODES:
         raise Violation(MALFORMED, "a close has one of the codes that are meant for it")
