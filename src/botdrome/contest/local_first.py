@@ -2,7 +2,9 @@
 
 A node pairs its own players at once. A player that found nobody within the wait goes to the home
 of its wish; so does one that is alone on its node, names an opponent or has an invite, at once.
-Where players keep arriving, the wait is longer, since one of the next is likely to fit.
+A player with a new connection waits longer where such players keep arriving: it gets to a node by
+chance, and one of the next is likely to fit. Players that keep their connections would meet only
+the few of their node.
 Each node tells the others in beats which players wait there for long: a newcomer that could meet
 one of them goes there instead of staying. So nobody starves, however the players are spread. Two
 players that have met many times in a row go to the home, too, and avoid each other for the wait.
@@ -34,7 +36,7 @@ REPEATED = 4
 ENOUGH = 32
 """Arrivals of a wish among which a player finds an opponent nearly always, if there are any."""
 LONGEST = 0.5
-"""Seconds that a player waits for them at most."""
+"""Seconds that a player waits for these at most."""
 NAMED = 3
 """Players of a wish that a beat names: enough to know whether two have others to meet."""
 
@@ -69,7 +71,7 @@ class LocalFirst:
         self.wait, self._repeats = wait, repeats
         self._players: dict[str, dict[str, float]] = {}
         self._arrived, self._rates = Counter[str](), dict[str, float]()
-        """Arrivals since the last beat, and a second before it."""
+        """New connections since the last beat; and per second, in the interval before it."""
         self._since = 0.0
         self._met: dict[str, tuple[str, int]] = {}
         """The last opponent of each player, and how many times in a row."""
@@ -83,10 +85,13 @@ class LocalFirst:
 
     # Players that seek.
 
-    def arrive(self, key: str, seeker: Seeker, now: float) -> str | None:
-        """Note a player that seeks here. Return the node at which one waits that it should meet."""
+    def arrive(self, key: str, seeker: Seeker, now: float, new: bool = True) -> str | None:
+        """Note a player that seeks here. Return the node at which one waits that it should meet.
+
+        `new`: it connects anew for each match.
+        """
         self._players.setdefault(key, {})[seeker.name] = now
-        self._arrived[key] += 1
+        self._arrived[key] += new
         if seeker.moved:  # so that none is sent to and fro
             return None
         for node, waiting in self._waiting.get(key, {}).items():
@@ -96,20 +101,20 @@ class LocalFirst:
                 return node
         return None
 
-    def patience(self, key: str, seeker: Seeker) -> float:
+    def patience(self, key: str, seeker: Seeker, new: bool = True) -> float:
         """Return the seconds for which a player that has found nobody stays here."""
         alone = self._players.get(key, {}).keys() <= {seeker.name}
         named = seeker.opponent is not None or seeker.wish.invite is not None
         if named or seeker.avoids is not None:
             return 0.0 if named else self.wait
-        return 0.0 if alone else self.wait_of(key)
+        return 0.0 if alone else self.wait_of(key, new)
 
-    def wait_of(self, key: str) -> float:
+    def wait_of(self, key: str, new: bool = True) -> float:
         """Return the seconds for which a player with others here waits for one that fits.
 
-        The wait grows with the rate of arrivals, until enough arrive within it.
+        For one with a new connection it grows with the rate of these, until enough come within it.
         """
-        rate = self._rates.get(key, 0.0)
+        rate = self._rates.get(key, 0.0) if new else 0.0
         return max(self.wait, min(rate * LONGEST**2, ENOUGH**2 / max(rate, 1.0)) / ENOUGH)
 
     def meets_too_often(self, key: str, seekers: Sequence[Seeker], now: float) -> bool:

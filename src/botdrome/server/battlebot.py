@@ -19,7 +19,7 @@ from botdrome.server.session import AdmittedClient, Session, Transfer
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.store.entries import StoreUnavailable
 from botdrome.wire.battlebot.conversation import PLAY_PATH, BattlebotConversation, Login, Seek
-from botdrome.wire.conversation import Command, Removed, Seated, TokenChanged
+from botdrome.wire.conversation import AGAIN, Command, Removed, Seated, TokenChanged
 from botdrome.wire.safe_headers import plain_answer
 from botdrome.wire.tunnel import TakeAnswer, TunnelConversation, UnknownCall
 
@@ -110,7 +110,7 @@ class BattlebotServer:
         assert isinstance(command, Seek)
         login, desk = command.login, self._desk
         wish = plain_wish(login.game, login.players) if login.plain else _wish(login)
-        session.transfer_login = command.message
+        session.transfer_login, session.stays = command.message, AGAIN in login.features
         if login.guest:
             self._prepare(session, login, command.message)
             self._replace(session, f"{login.password} {wish}")

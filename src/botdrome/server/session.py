@@ -115,8 +115,8 @@ class Session:
     __slots__ = (
         "__dict__", "__weakref__", "_desk", "_due", "_logging_in", "_loop", "_server", "_timer",
         "closed", "connection", "conversation", "game", "name", "number", "on_seat", "owner",
-        "player", "registered", "release", "seeker", "since", "table", "tell", "transfer_login",
-        "version",
+        "player", "registered", "release", "seeker", "since", "stays", "table", "tell",
+        "transfer_login", "version",
     )  # fmt: skip
 
     # Set only on few sessions, so kept in `__dict__`.
@@ -146,7 +146,8 @@ class Session:
         self.name, self.owner, self.version, self.game = "", NOBODY, "", ""
         self.number = self.since = 0
         """Its number in the list of clients, and when it logged in; 0: it is not listed."""
-        self.closed = self.registered = self._logging_in = False
+        self.closed = self.registered = self._logging_in = self.stays = False
+        """`stays`: the client keeps its connection for the next match; the protocol sets it."""
         self.transfer_login: bytes | None = None
         """The message by which the client has logged in, if it can go on at another node; the
         protocol sets it.

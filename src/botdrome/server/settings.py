@@ -242,7 +242,9 @@ class ClusterSection(Section, frozen=True):
     wait: UpToAnHour = 30.0
     """seconds in which a node that starts waits for PostgreSQL and NATS"""
     pairing: Annotated[float, Meta(ge=0, le=60)] = 0.05
-    """seconds after which a player that found no opponent on its node looks at others"""
+    """seconds after which a player that found no opponent on its node looks at others, at the
+    least; up to 0.5 where many connect for each match
+    """
     repeats: Positive = 20
     """matches of two players in a row after which their node looks for other opponents at
     other nodes

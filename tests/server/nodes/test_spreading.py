@@ -10,7 +10,7 @@ from botdrome.contest.lobby import Seeker, Wish
 from botdrome.contest.local_first import MOST_TOLD
 from botdrome.server.nodes import shared_desk
 from botdrome.server.nodes.moving import Mover
-from botdrome.server.nodes.shared_desk import Placement, SharedDesk
+from botdrome.server.nodes.shared_desk import Placement, SharedDesk, is_new
 from botdrome.server.session import Session
 from tests.patience import until
 from tests.server.clients import bot, play_noughts, registered, unhurried
@@ -117,6 +117,16 @@ async def test_a_newcomer_goes_to_one_that_waits_elsewhere(
                 async with bot(front, bob) as other:
                     for each in (one, other):
                         assert (await each.receive())["state"]["result"] is None
+
+
+async def test_a_player_that_keeps_its_connection_is_not_new(two: list[RunningServer]) -> None:
+    there, front = home_first(two)
+    logins = [await registered(there, name) | {"opponent": "cid"} for name in ("ada", "bob")]
+    logins[1]["features"] = ["again"]
+    async with bot(there, logins[0]), bot(front, logins[1]):
+        await until(lambda: len(there.desk.waiting_clients) == 2)
+        waiting = [client for client in there.desk.waiting_clients if isinstance(client, Session)]
+        assert {client.name: is_new(client) for client in waiting} == {"ada": True, "bob": False}
 
 
 async def test_odd_wishes_do_not_hide_a_player_that_waits(two: list[RunningServer]) -> None:

@@ -143,6 +143,11 @@ def can_move(client: WaitingClient) -> TypeGuard[Session]:
     return isinstance(client, Session) and client.transfer_login is not None
 
 
+def is_new(client: Session) -> bool:
+    """Whether it connects anew for each match."""
+    return not client.stays
+
+
 def seconds_since(seeker: Seeker) -> float:
     return (time_ns() - seeker.ticket) / 1e9
 
@@ -189,7 +194,7 @@ class SharedDesk(OtherNodes):
         if self.drained:
             return self._leave(client, seeker, key)
         if seeker.wish.contest is None:
-            node = self._first.arrive(key, seeker, self._loop.time())
+            node = self._first.arrive(key, seeker, self._loop.time(), is_new(client))
             return node is not None and self._go(client, seeker, node)
         home = self._cluster.home(key)
         if home == self._cluster.here:
@@ -222,12 +227,13 @@ class SharedDesk(OtherNodes):
         if not can_move(client):
             return False
         key = self._cluster.key_of(seeker.wish)
-        stays = self._first.patience(key, seeker)
+        stays = self._first.patience(key, seeker, is_new(client))
         if not stays and not seeker.moved:  # so that none is sent to and fro
             return self._offer(client, seeker)
         if self._desk.matchmaker.gathers(seeker):
             stays = max(stays, self._desk.matchmaker.wait)
-        self._loop.call_later(stays or self._first.wait_of(key), self._offer, client, seeker)
+        stays = stays or self._first.wait_of(key, is_new(client))
+        self._loop.call_later(stays, self._offer, client, seeker)
         return False
 
     def open_elsewhere(self, seekers: Sequence[Seeker], clients: Sequence[WaitingClient]) -> bool:

@@ -16,8 +16,10 @@ from botdrome.server.network.listening import BACKLOG, MakeProtocol, OpenPort, l
 from botdrome.server.settings import BadSetting, Settings
 
 # The ports that all nodes of one machine share: the front accepts connections and hands the
-# sockets to the nodes in turn, two at a time: the players of a match that is over often come back
-# one after the other. If two nodes took one of them each, one node might get all that began.
+# sockets to the nodes in turn, two at a time. The two players of a match that is over connect again
+# one right after the other, often in the same order. If each of two nodes took one of them, one
+# node would get all first players. If these are clients of one bot, they find nobody there, since a
+# bot does not meet itself.
 #
 # The kernel would share a port too (SO_REUSEPORT), but by a hash of the addresses: of four
 # clients, one node may get all. It would also reset the connections that wait for a node that
@@ -123,6 +125,8 @@ class SharedPort:
     def hand(self, connection: socket.socket) -> bool:
         """Hand a connection to the node that has the fewest on their way; of several, to the one
         whose turn it is. In its turn a node gets two.
+
+        Those on their way are counted in twos, so that the second one goes where the first one is.
         """
         for node in sorted(self.nodes, key=lambda node: (node.avoided, node.untaken // 2)):
             if node.untaken < MOST_UNTAKEN and node.hand(self.name, connection):
