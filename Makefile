@@ -131,7 +131,7 @@ fuzz: $(READY) ## a million bad messages to a real server; takes some minutes
 	$(BIN)/python -m tests.server.fuzzing 1000000
 
 faults: export PYTHONPATH := $(CURDIR)/src
-faults: $(READY) ## fail each call to the store, under load, and compare what was told with what is stored; takes some minutes
+faults: $(READY) ## fail each call to the store, under load, and compare what was told with what is stored; takes 15 to 35 minutes
 	$(BIN)/python -m tests.faults
 
 chaos: export PYTHONPATH := $(CURDIR)/src

@@ -37,7 +37,9 @@ from botdrome.server.nodes.engines import NatsEngine
 
 COUNTS, ENOUGH = (1, 2, 3), 4
 """Numbers of nodes on two cores, and cores that are enough for each node to have its own."""
-PAIRS, SECONDS, TURNS, LOOKS = 50, 4.0, 5, 8
+PAIRS, SECONDS, TURNS = 50, 4.0, 5
+LOOKS = 8
+"""Times that the connections are counted while a load runs: at one moment, many bots have none."""
 URL = re.compile(r"(http://[^/\s]+)/graphql")
 NODE, MESSAGES = "botdrome.cli.workers", "messages"
 """The module that a node runs, and the counter of its messages to other nodes."""
@@ -116,7 +118,7 @@ class RunningNodes:
         for load in loads:
             report(load)
         spent, counted = self._spent(), self._counted()
-        open_ = self._open(seconds)
+        connections = self._connections_while_playing(seconds)
         done = [report(load) for load in loads]
         costs = [after - earlier for after, earlier in zip(self._spent(), spent, strict=True)]
         now = self._counted()
@@ -128,13 +130,13 @@ class RunningNodes:
             for name in ("botdrome_moved", MESSAGES)
         )
         nodes, nats, postgres = (cost / moves * 1e6 for cost in costs)
-        fullest = max(open_) * len(open_) / sum(open_)
+        fullest = max(connections) * len(connections) / sum(connections)
         rate, of_all = sum(one["rate"] for one in done), max(matches, 1)
         shares = 50 * moved / of_all, messages / of_all
         return Cost(rate, nodes, nats, postgres, *shares, fullest)
 
-    def _open(self, seconds: float) -> list[int]:
-        """Return the connections of each node, as its beats tell them meanwhile."""
+    def _connections_while_playing(self, seconds: float) -> list[int]:
+        """Return the connections of each node, summed over `LOOKS` looks while the load runs."""
         found: defaultdict[str, int] = defaultdict(int)
         for _ in range(LOOKS):
             sleep(seconds / (LOOKS + 1))

@@ -42,7 +42,7 @@ if __name__ == "__main__":
     argparse.ArgumentParser(
         "python -m tests.faults",
         description="Fail each call to the store under load, in both databases, and compare what"
-        " was told with what is stored. It takes some 15 minutes. `python -m tests.faults.sweep"
+        " was told with what is stored. It takes 15 to 35 minutes. `python -m tests.faults.sweep"
         " --help` has one kind of fault alone. Exit code 1: a result was lost.",
     ).parse_args()
     sys.exit(asyncio.run(main()))
