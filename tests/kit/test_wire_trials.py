@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -301,6 +302,15 @@ def test_a_hasty_bot_is_diagnosed(protocol: str, fault: str, trial: str) -> None
     )
     assert failures(report) == {trial: diagnosis}
     assert words in report["trials"][0]["reason"]
+
+
+def test_a_url_that_the_game_does_not_take_is_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as bot:
+        url = f"http://127.0.0.1:{bot.getsockname()[1]}/a b"
+        words = ["check", "--wire", "--protocol", "battlecube", "--url", url]
+        result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert '--url cannot be used: "url" must be a valid uri' in result.stderr
 
 
 @pytest.mark.parametrize(

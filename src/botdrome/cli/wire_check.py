@@ -28,6 +28,7 @@ from botdrome.kit.traffic import (
 from botdrome.kit.wire_trials import BotAddress, TrialResult, TrialServer, WireTrials, trial_server
 from botdrome.protocols import load_settings
 from botdrome.server.network.steady_loop import SteadyLoop
+from botdrome.server.operator.cube_runs import BadRun
 
 GAMES: dict[ProtocolName, str] = {
     "duel": "gomoku",
@@ -75,6 +76,8 @@ def check_wire(
     with asyncio.Runner(loop_factory=SteadyLoop) as runner:  # uvloop would join pieces
         try:
             return runner.run(_checked(plan, conditions, as_json))
+        except BadRun as problem:  # the rest of its setup is the check's own
+            raise CommandError(f"--url cannot be used: {problem}") from None
         except Unwelcome as problem:
             complain(f"the bot was not checked: its opponent cannot play: {problem}")
             return NOT_CHECKED
