@@ -100,6 +100,37 @@ async def test_an_entry_that_is_stored_during_a_round_counts_in_the_next(
     assert (line := home.line("ada")) and line.wins == 2
 
 
+async def test_an_entry_that_is_stored_while_a_home_opens_counts_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former, read = await former_home(store), store.notes
+    await end_late(store, former)
+    home = DuelLeaderboard(store, {})
+
+    async def read_then_store(book: str) -> dict[str, dict[str, object]]:
+        if book != ENTRIES:
+            return await read(book)
+        monkeypatch.setattr(store, "notes", read)
+        found = await read(book)
+        await store.keep(home.enter("n", 2, [board_won_by(0)]))
+        home.look()
+        if home._round is not None and home._round is not asyncio.current_task():
+            await home._round
+        return found
+
+    def wins() -> int:
+        line = home.line("ada")
+        return 0 if line is None else line.wins
+
+    monkeypatch.setattr(statistics, "PAUSE", 3600.0)
+    monkeypatch.setattr(store, "notes", read_then_store)
+    await home.load(watch=True)
+    await until(lambda: wins() == 2 and home.settled)
+    assert home._timer is not None  # the pause ends, and entries that came in it are folded
+    assert home._timer.when() > asyncio.get_running_loop().time() + 1800
+    home.leave()
+
+
 async def test_entries_of_a_pause_are_folded_together(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

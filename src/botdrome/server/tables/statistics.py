@@ -49,14 +49,17 @@ class Statistics:
 
     async def open(self, watch: bool = False) -> None:
         """Fold all entries, after the lines were read. `watch`: other nodes may store more."""
-        self._home, self._watching = True, watch
+        self._home, self._watching, self._again = True, watch, watch
+        first = self._round = asyncio.ensure_future(self._fold_all())
         try:
-            await self._fold_all()
+            await first
         except BaseException:
             self.leave()
             raise
-        if watch:
-            self._set_timer(LOOK, self.look)
+        finally:
+            self._round = None
+        if self._home:
+            self._end_pause()
 
     def leave(self) -> None:
         """Fold no more: another node becomes the home, or the server stops."""
