@@ -91,9 +91,9 @@ class LocalFirst:
         `new`: it connects anew for each match.
         """
         self._players.setdefault(key, {})[seeker.name] = now
-        self._arrived[key] += new
         if seeker.moved:  # so that none is sent to and fro
             return None
+        self._arrived[key] += new and not _names_another(seeker)
         for node, waiting in self._waiting.get(key, {}).items():
             found = [one for one in waiting if one.accepts(seeker) and seeker.accepts(one)]
             if found and now - self._beats[node][0] < STALE:
@@ -103,10 +103,11 @@ class LocalFirst:
 
     def patience(self, key: str, seeker: Seeker, new: bool = True) -> float:
         """Return the seconds for which a player that has found nobody stays here."""
+        if _names_another(seeker):
+            return 0.0
+        if seeker.avoids is not None:
+            return self.wait
         alone = self._players.get(key, {}).keys() <= {seeker.name}
-        named = seeker.opponent is not None or seeker.wish.invite is not None
-        if named or seeker.avoids is not None:
-            return 0.0 if named else self.wait
         return 0.0 if alone else self.wait_of(key, new)
 
     def wait_of(self, key: str, new: bool = True) -> float:
@@ -186,3 +187,8 @@ class LocalFirst:
             nodes.pop(node, None)
             if not nodes:
                 self._waiting.pop(key, None)
+
+
+def _names_another(seeker: Seeker) -> bool:
+    """Whether only one player fits: an opponent, or one with the same invite."""
+    return seeker.opponent is not None or seeker.wish.invite is not None

@@ -336,10 +336,11 @@ class SharedDesk(OtherNodes):
             if seeker is None or not can_move(client):
                 continue
             if not self.drained:
-                if seeker.wish.contest is not None or seconds_since(seeker) > self._first.wait:
+                wait = self._first.wait_of(self._cluster.key_of(seeker.wish), is_new(client))
+                if seeker.wish.contest is not None or seconds_since(seeker) > wait:
                     self._offer(client, seeker)
                 else:
-                    self._loop.call_later(self._first.wait, self._offer, client, seeker)
+                    self._loop.call_later(wait, self._offer, client, seeker)
             elif self._near(client):
                 self._leave(client, seeker, self._cluster.key_of(seeker.wish))
 
