@@ -20,7 +20,7 @@ from botdrome.cli.app import app
 from botdrome.cli.wire_check import check_wire
 from botdrome.client.join import Unwelcome
 from botdrome.client.program import Program
-from botdrome.kit import wire_trials
+from botdrome.kit import proxy, wire_trials
 from botdrome.kit.proxy import Delivery, TrialTraffic
 from botdrome.kit.traffic import WireMessage
 from botdrome.kit.wire_trials import Part, WireTrial, part_of, trial_server
@@ -276,6 +276,45 @@ def test_the_author_is_asked_to_start_the_bot_again(
     assert examined_by_hand(author, "boats", "joined messages", "long name") == 0
     assert len(author.programs) > 1
     assert len(json.loads(capsys.readouterr().out)["trials"]) == 2
+
+
+def test_a_bot_that_waits_until_its_bytes_are_there_passes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It leaves a piece unread until the rest is there."""
+    assert proxy.WAITS == 3.0
+    monkeypatch.setattr(proxy, "WAITS", 0.5)
+    trials = ("two pieces", "single bytes", "lost connection")
+    chosen = [word for trial in trials for word in ("--trial", trial)]
+    report = examined(*chosen, *command("duel", "waits"))
+    assert failures(report) == {}
+    assert len(report["trials"]) == 3
+
+
+@pytest.mark.anyio
+async def test_a_bot_that_plays_on_its_sixth_connection_is_not_blamed() -> None:
+    traffic = TrialTraffic()
+    async with trial_server("duel", "gomoku", 60.0) as server:
+        trial = WireTrial(server, traffic, None, 1000.0)
+        for _ in range(wire_trials.MANY):
+            assert trial._look() is None
+            traffic.connect()
+            traffic.disconnect(by_bot=True)
+        traffic.connect()
+        assert trial._look() is None
+        traffic.disconnect(by_bot=True)
+        assert trial._look() == "it closed 6 connections before it had played"
+
+
+def test_an_error_of_the_proxy_is_not_the_bots(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(self: Delivery, data: bytes) -> bool:
+        raise ValueError("the proxy fails")
+
+    monkeypatch.setattr(Delivery, "take", fail)
+    words = ["check", "--wire", "--trial", "plain", *command("boats", "healthy")]
+    result = CliRunner().invoke(app, words)
+    assert str(result.exception) == "the proxy fails"
+    assert "failed" not in result.stdout
 
 
 @pytest.mark.parametrize(("protocol", "fault"), BROKEN)

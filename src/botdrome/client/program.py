@@ -318,6 +318,16 @@ class Program:
         told = self._told_by_guard(b"ended", 0)
         return int(told) if told else None
 
+    def asleep(self) -> bool:
+        """Whether all threads of all its processes wait for something, as far as Linux tells."""
+        states = list[str]()
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError, IndexError):
+                _, _, _, session, *_ = _stat(process)
+                if int(session) == self.pid:
+                    states += [_stat(task)[0] for task in (process / "task").iterdir()]
+        return {"S"}.issuperset(states)
+
     def wait_for_end(self, seconds: float) -> bool:
         return self._told_by_guard(b"ended", seconds) is not None
 
@@ -387,6 +397,11 @@ def _open_end(process: "subprocess.Popen[bytes]", end: str) -> IO[bytes]:
     pipe: IO[bytes] = getattr(process, end)
     os.set_blocking(pipe.fileno(), False)
     return pipe
+
+
+def _stat(task: Path) -> list[str]:
+    """The state of a process or a thread, its parent, group and session."""
+    return (task / "stat").read_text(errors="replace").rpartition(")")[2].split()[:4]
 
 
 def wait_for(programs: Iterable[Program], seconds: float | None) -> None:

@@ -34,24 +34,40 @@ LOOK = 0.0005
 """Seconds between two questions."""
 GUESS = 0.02
 """Seconds after which the bytes count as read where the system does not tell."""
+WAITS = 3.0
+"""Seconds after which a bot that sleeps and reads nothing waits for more bytes: with FIONREAD,
+available(), MSG_PEEK or SO_RCVLOWAT. One that spins while it waits never sleeps.
+"""
+SPINS, LATER = 3.0, 0.1
+"""How many times as long that takes for a bot that does not sleep (perhaps it gets no processor),
+and for one that has waited before.
+"""
 SOCK_DIAG, SOCK_DIAG_BY_FAMILY, REQUEST = 4, 20, 1
 HEADER, ANY = struct.Struct("=IHHII"), 0xFFFFFFFF
 QUEUES = HEADER.size + 56
 """Where an answer has the number of unread bytes."""
 
 
-async def until_read(writer: asyncio.StreamWriter) -> None:
-    """Wait until the bot has read everything.
+async def until_read(
+    writer: asyncio.StreamWriter, asleep: Callable[[], bool], waits: float
+) -> bool:
+    """Return whether the bot reads what it gets, and does not wait for more bytes.
 
-    No limit: the trial has one, and a bot that is not running would get two pieces as one.
+    `asleep`: whether it sleeps now. `waits`: seconds after which it waits for more if it sleeps.
     """
     left = unread(writer)
     if left is None:
-        return await asyncio.sleep(GUESS)
+        await asyncio.sleep(GUESS)
+        return True
+    loop = asyncio.get_running_loop()
+    began = loop.time()
     while left:
-        await asyncio.sleep(LOOK)
+        waited = loop.time() - began
+        if waited >= waits and (asleep() or waited >= SPINS * waits):
+            return not unread(writer)
+        await asyncio.sleep(LOOK if waited < waits else waits / 50)
         left = unread(writer)
-    return None
+    return True
 
 
 def unread(writer: asyncio.StreamWriter) -> int | None:
@@ -113,6 +129,10 @@ class TrialTraffic:
         """
         self.left = 0
         """The connections that the bot has closed while the server kept them open."""
+        self.error: Exception | None = None
+        """An error of the proxy itself."""
+        self.asleep: Callable[[], bool] = lambda: True
+        """Whether the bot sleeps; its author may have started it, then nothing else is known."""
         self.connected, self.changed = asyncio.Event(), asyncio.Event()
         self.on_return: Callable[[], None] = lambda: None
 
@@ -133,6 +153,10 @@ class TrialTraffic:
     def disconnect(self, by_bot: bool) -> None:
         self.open -= 1
         self.left += by_bot
+        self.changed.set()
+
+    def fail(self, error: Exception) -> None:
+        self.error = error
         self.changed.set()
 
     def end(self) -> None:
@@ -162,6 +186,7 @@ class Delivery:
         self._protocol, self._traffic, self._bot, self._slowness = protocol, traffic, bot, slowness
         self._hang_up = hang_up
         self._framing, self._buffer, self._held = FRAMINGS[protocol](), bytearray(), b""
+        self._waits = WAITS
 
     async def take(self, data: bytes) -> bool:
         """Send the messages that are complete, and return whether the connection goes on."""
@@ -208,9 +233,9 @@ class Delivery:
 
     async def _write(self, data: bytes, condition: WireCondition) -> None:
         """Send each piece after the bot has read the one before, so that it cannot get two of them
-        at once.
+        at once, unless it waits for the second one.
         """
-        sent = 0
+        sent, reads = 0, True
         try:
             for piece in condition.pieces(data):
                 if sent and condition.slow:
@@ -218,11 +243,18 @@ class Delivery:
                 self._bot.write(piece)
                 sent += len(piece)
                 await self._bot.drain()
-                await until_read(self._bot)
+                reads = reads and await self._until_read(self._bot)
             self._traffic.note_move()
         except asyncio.CancelledError:
             self._bot.write(data[sent:])  # the end of the trial cuts no message
             raise
+
+    async def _until_read(self, bot: asyncio.StreamWriter) -> bool:
+        """False: the bot waits for more, so it gets the rest of this message at once."""
+        reads = await until_read(bot, self._traffic.asleep, self._waits)
+        if not reads:
+            self._waits = WAITS * LATER
+        return reads
 
     async def _drop(self, part: bytes) -> None:
         """Break the connection after a part of a message.
@@ -236,7 +268,7 @@ class Delivery:
         try:
             bot.write(part)
             await bot.drain()
-            await until_read(bot)
+            await self._until_read(bot)
             if not calls:
                 await self._hang_up()
             self._traffic.dropped = True
@@ -352,6 +384,8 @@ class Proxy:
             await self._connect(bot, server)
         except OSError:
             caller[1].transport.abort()
+        except Exception as problem:
+            self._traffic.fail(problem)
 
     async def _connect(self, bot: Streams, server: Streams) -> None:
         """Carry everything in both directions until both sides have closed the connection."""
@@ -360,11 +394,13 @@ class Proxy:
         to_bot = asyncio.create_task(self._to_bot(server, bot))
         both = to_bot, asyncio.create_task(self._to_server(bot, server))
         try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()  # an error of the proxy is not the bot's
             traffic.disconnect(
                 by_bot=not (server[0].at_eof() or (to_bot.done() and to_bot.result()))
             )
-            await asyncio.wait(both)
+            await asyncio.gather(*both)
         finally:
             traffic.end()
             for task in both:
@@ -376,11 +412,13 @@ class Proxy:
                 server[1].close()
 
     async def _to_server(self, bot: Streams, server: Streams) -> None:
-        with suppress(OSError, RuntimeError):  # the connection to the server was ended
+        """Read on if the connection to the server has ended: the bot has not left."""
+        with suppress(OSError):
             while data := await bot[0].read(1 << 16):
                 self._traffic.hear(data)
-                server[1].write(data)
-                await server[1].drain()
+                with suppress(OSError, RuntimeError):
+                    server[1].write(data)
+                    await server[1].drain()
         _end(server[1])
 
     async def _to_bot(self, server: Streams, bot: Streams) -> bool:

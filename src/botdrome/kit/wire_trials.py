@@ -272,6 +272,8 @@ class WireTrial:
         if self._program is not None:
             self._program.receive()
             self._program.hear_errors()
+        if self._traffic.error is not None:
+            raise self._traffic.error
         fault = self._count()
         if fault:
             return fault
@@ -315,7 +317,7 @@ class WireTrial:
             )
         if self._server.protocol in HTTP or not traffic.left:
             return ""
-        if traffic.left >= MANY:
+        if traffic.left >= MANY and not traffic.open:
             return f"it closed {traffic.left} connections before it had played"
         if traffic.carried:
             return ""
@@ -444,6 +446,8 @@ class WireTrials:
         try:
             self._proxy.begin(traffic)
             program = Program(command) if command else None
+            if program is not None:
+                traffic.asleep = program.asleep
             trial = WireTrial(self._server, traffic, program, self._patience + 2 * silence)
             running = asyncio.create_task(trial.run())
             opposing = asyncio.create_task(self._oppose(traffic, opponent, silence))
