@@ -250,6 +250,35 @@ def test_a_bot_is_not_blamed_if_its_opponent_cannot_play(monkeypatch: pytest.Mon
     assert "failed" not in result.stdout
 
 
+def test_an_opponent_that_fails_after_the_bot_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While the check waits for the last words of a bot, it plays on, perhaps so fast that the
+    opponent is cut off for its rate.
+    """
+    explaining, failing = asyncio.Event(), asyncio.Event()
+    oppose, explain = wire_trials.TrialServer.oppose, WireTrial._explained
+
+    async def opposed(self: wire_trials.TrialServer, name: str) -> None:
+        playing = asyncio.create_task(oppose(self, name))
+        await explaining.wait()
+        playing.cancel()
+        failing.set()
+        raise Unwelcome("too many messages")
+
+    async def explained(self: WireTrial, reason: str) -> str:
+        explaining.set()
+        await failing.wait()
+        return await explain(self, reason)
+
+    assert wire_trials.FAREWELL == 2.0
+    monkeypatch.setattr(wire_trials, "FAREWELL", 0.2)
+    monkeypatch.setattr(wire_trials.TrialServer, "oppose", opposed)
+    monkeypatch.setattr(WireTrial, "_explained", explained)
+    report = examined("--trial", "repeated question", *command("duel", "twice"))
+    assert failures(report) == {"repeated question": "fails on a repeated question"}
+
+
 @pytest.mark.anyio
 async def test_a_bot_that_left_and_came_back_has_not_crashed(
     monkeypatch: pytest.MonkeyPatch,

@@ -228,6 +228,8 @@ class WireTrial:
         self._answers = self._before = 0
         """All answers, and those before the connection was lost."""
         self._loop = asyncio.get_running_loop()
+        self.decided = False
+        """Whether the bot has passed or failed; its last words may still be waited for."""
         self._connected = False
         self._since = self._loop.time()
         """When the bot answered last, or was last given time to begin."""
@@ -240,6 +242,7 @@ class WireTrial:
                 await self._until_changed()
         finally:
             stop()
+        self.decided = True
         if not reason:
             return TrialResult(self._condition.name, True, self._answers)
         return TrialResult(
@@ -453,7 +456,7 @@ class WireTrials:
             opposing = asyncio.create_task(self._oppose(traffic, opponent, silence))
             tasks = [running, opposing, asyncio.create_task(self._remind(traffic))]
             await asyncio.wait((running, opposing), return_when=asyncio.FIRST_COMPLETED)
-            if not running.done():
+            if not (running.done() or trial.decided):
                 opposing.result()  # without an opponent, the bot is not to blame
             return await running
         finally:
