@@ -4,7 +4,16 @@ from itertools import count
 
 import pytest
 
-from botdrome.contest.lobby import BOOKS, ContestBook, Lobby, Names, Seeker, Wish, in_a_wish
+from botdrome.contest.lobby import (
+    BOOKS,
+    ContestBook,
+    Lobby,
+    Names,
+    Seeker,
+    Wish,
+    in_a_wish,
+    table_wish,
+)
 
 NOUGHTS = Wish("noughts-and-crosses")
 CUP = Wish("noughts-and-crosses", contest="cup")
@@ -37,7 +46,7 @@ def test_nobody_plays_itself_and_the_first_of_several_connections_goes_first() -
     assert [hall.arrive("ada") for _ in range(3)] == ["", "", ""]
     table = hall.lobby.seek(Seeker(99, "bob", NOUGHTS))
     assert table is not None
-    assert [seeker.ticket for seeker in table] == [0, 99]
+    assert [seeker.ticket for seeker in table] == [0, 99] and table_wish(table) == NOUGHTS
     assert len(hall.lobby) == 2
 
 

@@ -2,6 +2,7 @@
 the server.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -107,9 +108,9 @@ def test_a_refused_login_is_explained_to_clients_that_know_notices(
     assert one.hear(reply) == ([sent], [close])
 
 
-def test_a_message_that_is_no_json_closes_without_a_message() -> None:
-    one = admitted()
-    sent, (record, close) = one.say(b"{")
+@pytest.mark.parametrize("begin", [talk, admitted])
+def test_a_message_that_is_no_json_closes_without_a_message(begin: Callable[[], Talk]) -> None:
+    sent, (record, close) = begin().say(b"{")
     assert (sent, close) == ([], Close(MALFORMED, "ERROR"))
     assert isinstance(record, RecordMessage) and record.verdict.startswith("unreadable: ")
 

@@ -264,6 +264,7 @@ def test_pongs_and_closes_are_written() -> None:
         (PONG, b"x" * SHORT),
         (PING, b"y"),
     ]
+    assert seen(close(1000)) == [(CLOSE, b"\x03\xe8")]
     assert seen(close(1002, "words")) == [(CLOSE, b"\x03\xeawords")]
     assert close(4404, "€" * 100) == b"\x88\x7d\x11\x34" + "€".encode() * 41, (
         "whole characters, 125 bytes at most"
