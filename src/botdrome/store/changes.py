@@ -71,6 +71,15 @@ class Insert(Struct, frozen=True):
     rows: Sequence[Row]
 
 
+class Replace(Struct, frozen=True):
+    """Insert rows into a table of `schema.KEYS`, each in place of an earlier one with its key. No
+    two of them have the same.
+    """
+
+    table: str
+    rows: Sequence[Row]
+
+
 class Columns(Struct, frozen=True):
     """Columns of a table with their types in PostgreSQL: those to change, and those that select."""
 
@@ -86,7 +95,7 @@ class Update(Struct, frozen=True):
     rows: Sequence[Row]
 
 
-Step = Run | TakeNumbers | LockMatches | LockUploads | Insert | Update
+Step = Run | TakeNumbers | LockMatches | LockUploads | Insert | Replace | Update
 Plan = Generator[Step, Any, T]
 """A generator of steps that is sent the answer to each step, and returns the outcome."""
 
@@ -257,9 +266,7 @@ class MatchBatch:
 def replaced(rows: Iterable[TableRow]) -> Iterator[Step]:
     """Write the last row of each key, in place of an earlier one."""
     for table, keyed in _by_key(rows).items():
-        for which, values in _groups(table, keyed):
-            yield Run(f"DELETE FROM {table} WHERE {which}", values)
-        yield Insert(table, [*keyed.values()])
+        yield Replace(table, [*keyed.values()])
 
 
 def _by_key(rows: Iterable[TableRow]) -> dict[str, dict[Row, Row]]:

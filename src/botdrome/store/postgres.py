@@ -18,7 +18,7 @@ from typing import Any
 import asyncpg  # type: ignore[import-untyped]
 import structlog
 
-from botdrome.store import schema
+from botdrome.store import queries, schema
 from botdrome.store.changes import (
     Change,
     Columns,
@@ -27,6 +27,7 @@ from botdrome.store.changes import (
     LockUploads,
     Outcome,
     Plan,
+    Replace,
     Run,
     Step,
     TakeNumbers,
@@ -260,6 +261,14 @@ async def found(connection: Any, statement: str, values: Mapping[str, Any]) -> l
 
 
 @cache
+def _replacing(table: str) -> str:
+    columns = schema.COLUMNS[table]
+    places = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
+    names = ", ".join(columns)
+    return f"INSERT INTO {table} ({names}) VALUES ({places}) {queries.in_place(table)}"
+
+
+@cache
 def _updating(columns: Columns) -> str:
     """Rows come as one array per column, so that one statement serves any number of rows."""
     every = columns.changed + columns.keys
@@ -410,6 +419,8 @@ async def _do(connection: Any, step: Step) -> Any:
         case Insert(table, rows):
             columns = schema.COLUMNS[table]
             await connection.copy_records_to_table(table, records=rows, columns=columns)
+        case Replace(table, rows):
+            await connection.executemany(_replacing(table), rows)
         case Update(columns, rows):
             await connection.execute(_updating(columns), *zip(*rows, strict=True))
         case LockMatches():

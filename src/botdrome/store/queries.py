@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from botdrome.store.entries import BotOrder, Status, Wanted
 from botdrome.store.rows import Fetch, key
-from botdrome.store.schema import COLUMNS, RELEASED
+from botdrome.store.schema import COLUMNS, KEYS, RELEASED
 
 BOT = ", ".join((*COLUMNS["bots"], "hosted"))
 NOTE = ", ".join(COLUMNS["notes"])
@@ -42,6 +42,13 @@ def way(falling: bool) -> str:
 
 def count_if(condition: str) -> str:
     return f"sum(CASE WHEN {condition} THEN 1 ELSE 0 END)"
+
+
+def in_place(table: str) -> str:
+    """Return the end of an INSERT whose rows replace earlier ones with the same keys."""
+    keys, others = KEYS[table], COLUMNS[table][len(KEYS[table]) :]
+    fresh = ", ".join(f"{name} = excluded.{name}" for name in others)
+    return f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {fresh}"
 
 
 BOT_CALLED = f"SELECT {BOT} FROM bots WHERE name = :name"

@@ -35,8 +35,11 @@ _ODD = re.compile(r"[\0\ud800-\udfff]")
 
 def key(text: str) -> str:
     """Return the text or its digest, for comparisons."""
-    plain = text.isprintable() or not _ODD.search(text)
-    if plain and len(text) <= LONGEST and not text.startswith(_DIGEST):
+    if (
+        len(text) <= LONGEST
+        and not text.startswith(_DIGEST)
+        and (text.isprintable() or not _ODD.search(text))
+    ):
         return text
     return _DIGEST + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -44,7 +47,7 @@ def key(text: str) -> str:
 def kept(text: str) -> tuple[str, str | None]:
     """Return the values of both columns."""
     short = key(text)
-    return (text, None) if short == text else (short, json.dumps(_encodable(text)))
+    return (text, None) if short is text else (short, json.dumps(_encodable(text)))
 
 
 def whole(short: str, rest: str | None) -> str:
@@ -61,7 +64,7 @@ def plain(text: str) -> str:
 
 def short(text: str, what: str) -> str:
     """Check a text that has no second column. Raise ValueError if it would need one."""
-    if key(text) != text:
+    if key(text) is not text:
         raise ValueError(f"{what} is too long, or holds characters that it must not: {text[:40]!r}")
     return text
 
@@ -70,6 +73,7 @@ def short(text: str, what: str) -> str:
 
 _kept_name = lru_cache(maxsize=4096)(kept)
 _game_name = lru_cache(maxsize=64)(short)
+_book_name = lru_cache(maxsize=4096)(short)
 
 
 def _encodable(text: str) -> str:
@@ -146,7 +150,8 @@ def bot_entry(row: Sequence[Any]) -> BotEntry:
 
 
 def note_row(note: Note) -> Row:
-    return short(note.book, "the name of a book"), *kept(note.name), as_json(note.value)
+    book = _book_name(note.book, "the name of a book")
+    return book, *kept(note.name), as_json(note.value)
 
 
 def note_entry(row: Sequence[Any]) -> Note:

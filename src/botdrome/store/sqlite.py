@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Timer, get_native_id
@@ -24,6 +25,7 @@ from botdrome.store.changes import (
     Columns,
     Insert,
     Outcome,
+    Replace,
     Run,
     Step,
     TakeNumbers,
@@ -54,7 +56,7 @@ SETTINGS = (
     "cache_size = -32000",
     "wal_autocheckpoint = 4000",
 )
-BULKS = (256, 64, 32, *range(16, 0, -1))
+FEW, BULKS = 16, (256, 64, 32, 16)
 """Rows per statement. A few fixed sizes, so that each statement is compiled once."""
 AWAY = {
     getattr(sqlite3, f"SQLITE_{name}")
@@ -94,6 +96,11 @@ def _inserting(table: str, rows: int) -> str:
 
 
 @cache
+def _replacing(table: str, rows: int) -> str:
+    return f"{_inserting(table, rows)} {queries.in_place(table)}"
+
+
+@cache
 def _updating(columns: Columns, rows: int) -> str:
     """SQLite names the columns of `VALUES` column1, column2, ..."""
     table, every = columns.table, columns.changed + columns.keys
@@ -114,10 +121,8 @@ def _in_bulk(
     """Write many rows per statement: this thread waits for the interpreter lock after each."""
     start = 0
     while left := len(rows) - start:
-        size = next(size for size in BULKS if size <= left)
-        connection.execute(
-            statement(size), [value for row in rows[start : start + size] for value in row]
-        )
+        size = left if left <= FEW else next(size for size in BULKS if size <= left)
+        connection.execute(statement(size), list(chain.from_iterable(rows[start : start + size])))
         start += size
 
 
@@ -350,6 +355,8 @@ def _do(connection: sqlite3.Connection, step: Step) -> Any:
             return range(last + 1, last + 1 + numbers)
         case Insert(table, rows):
             _in_bulk(connection, partial(_inserting, table), rows)
+        case Replace(table, rows):
+            _in_bulk(connection, partial(_replacing, table), rows)
         case Update(columns, rows):
             _in_bulk(connection, partial(_updating, columns), rows)
     return None  # nothing needs a lock: there is only one writer at a time

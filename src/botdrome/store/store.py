@@ -372,8 +372,8 @@ class Store(StoreReader):
         """
         if notes or instead_of is not None:
             book, names = instead_of or ("", ())
-            rows = [kept_row(note) for note in notes]
-            deleted = [(key(book), key(name)) for name in names]
+            book_key, rows = key(book), [kept_row(note) for note in notes]
+            deleted = [(book_key, key(name)) for name in names]
             change = partial(changes.change_rows, rows, "notes", deleted)
             await self.journal.enter(change, lasting=retry)
 
