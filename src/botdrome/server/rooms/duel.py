@@ -270,7 +270,9 @@ class DuelLeaderboard(Statistics):
         return self._count(name, 0.0)
 
     def depart(self, name: str) -> Coroutine[Any, Any, None]:
-        """A player has disconnected. Its time is stored when this has been awaited."""
+        """A player has disconnected. Its time is stored when this has been awaited; it is folded
+        together with that of others.
+        """
         return self._count(name, monotonic() - self._online.pop(name))
 
     async def _count(self, name: str, seconds: float) -> None:
@@ -285,7 +287,8 @@ class DuelLeaderboard(Statistics):
             self._give_back(label)
             raise
         self.look()
-        await self.folded()
+        if not known:
+            await self.folded()
 
     def online(self, name: str) -> bool:
         return name in self._online
@@ -295,10 +298,10 @@ class DuelLeaderboard(Statistics):
         here.
         """
         line, since = self._lines.get(name), self._online.get(name)
-        if line is None or since is None:
-            return line
+        if line is None:
+            return None
         unfolded = sum(seconds.get(name, 0.0) for seconds in self._unfolded.values())
-        return _longer(line, unfolded + monotonic() - since)
+        return _longer(line, unfolded + (0.0 if since is None else monotonic() - since))
 
     @property
     def players(self) -> int:

@@ -171,6 +171,7 @@ async def test_time_that_could_not_be_stored_counts_later(
     await table.folded()
     assert (line := table.line("ada")) and line.total_seconds == 25
     await table.depart("ada")
+    await table.folded()
     assert (await store.notes("duel"))["ada"]["total_seconds"] == 25
     with pytest.raises(Exception, match="too long"):
         monkeypatch.setattr(store, "keep", refused)
