@@ -37,7 +37,7 @@ BUDGETS = {
     "a move of noughts and crosses": 31,
     "a duel move": 27,
     "a boat shot": 34,
-    "a Bomberman action": 45,
+    "a Bomberman action": 35,
     "a Battlecube tick of two bots": 128,
     "a Bumblebots beat": 54,
     "a login with pairing": 165,

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+from botdrome.server.network import http
 from botdrome.server.network.http import (
     Exchange,
     HttpConnection,
@@ -18,7 +19,7 @@ from botdrome.server.network.http import (
     HttpResponse,
     HttpSite,
 )
-from botdrome.server.network.http_request import HttpRequest
+from botdrome.server.network.http_request import LONGEST_CACHED, HttpRequest
 from botdrome.server.network.limits import ConnectionLimits, body_units
 from botdrome.server.network.listening import stop
 from tests.server.clients import PATIENCE
@@ -201,6 +202,21 @@ async def test_a_request_whole_and_byte_by_byte(request_bytes: bytes, body: byte
                 await line.writer.drain()
                 await asyncio.sleep(0)
             assert (await line.answer())[2] == body
+
+
+async def test_long_heads_are_not_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    heads: list[bytes] = []
+    monkeypatch.setattr(http, "plain_head", heads.append)
+    async with shop() as (_, open_line):
+        line = await open_line()
+        for request in (
+            GET.replace(b"x\r\n", b"x\r\nLong: %b\r\n" % (b"y" * LONGEST_CACHED)),
+            GET,
+            GET,
+        ):
+            line.send(request)
+            assert (await line.answer())[2] == b"/a?b=c "
+    assert heads == [GET]
 
 
 async def test_requests_in_a_row_are_answered_in_their_order() -> None:

@@ -19,7 +19,6 @@ from botdrome.wire.bomber.conversation import (
     BomberConversation,
     BomberSocketConversation,
     FollowRoom,
-    PresentRound,
     ReadState,
     RefuseMessage,
     RegisterUser,
@@ -220,23 +219,30 @@ def test_messages_that_cannot_be_understood(message: Message, word: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("game", "number", "response", "counted"),
+    ("phase", "over", "last", "running", "alive", "number", "response", "counted"),
     [
-        (None, None, HAS_NOT_BEGUN, 0),
-        (PresentRound(REGISTRATION, False, 0, 1, True), None, HAS_NOT_BEGUN, 0),
-        (PresentRound(PLAYING, True, 9, 10, True), None, IS_OVER, 9),
-        (PresentRound(FINISHED, False, 9, 10, True), None, IS_OVER, 9),
-        (PresentRound(PLAYING, False, 3, 3, False), 7, IS_DEAD, 3),
-        (PresentRound(PLAYING, False, 3, 4, True), 3, CAME_LATE, 4),
-        (PresentRound(PLAYING, False, 3, 4, True), 5, IS_AHEAD, 4),
-        (PresentRound(PLAYING, False, 3, 4, True), 4, None, 4),
-        (PresentRound(PLAYING, False, 3, 3, True), None, None, 3),
+        (REGISTRATION, False, 0, 1, True, None, HAS_NOT_BEGUN, 0),
+        (PLAYING, True, 9, 10, True, None, IS_OVER, 9),
+        (FINISHED, False, 9, 10, True, None, IS_OVER, 9),
+        (PLAYING, False, 3, 3, False, 7, IS_DEAD, 3),
+        (PLAYING, False, 3, 4, True, 3, CAME_LATE, 4),
+        (PLAYING, False, 3, 4, True, 5, IS_AHEAD, 4),
+        (PLAYING, False, 3, 4, True, 4, None, 4),
+        (PLAYING, False, 3, 3, True, None, None, 3),
     ],
 )
 def test_actions_that_are_not_tried(
-    game: PresentRound | None, number: int | None, response: Response | None, counted: int
+    phase: str,
+    over: bool,
+    last: int,
+    running: int,
+    alive: bool,
+    number: int | None,
+    response: Response | None,
+    counted: int,
 ) -> None:
-    assert refused_before(game, number) == (response, counted)
+    state = State(phase, last, (5, 5), (), view={"users": [{"at": (0, 0) if alive else None}]})
+    assert refused_before(state, 0, over, running, number) == (response, counted)
 
 
 def test_the_last_action_of_a_round_counts() -> None:

@@ -6,15 +6,14 @@ Theory of operation. A connection answers one request after the other; later byt
 buffer meanwhile. A request for a WebSocket, or for another node, goes back to the dispatcher,
 together with all unread bytes.
 
-Most requests of bots are plain and arrive complete and alone. They skip the reader (see
-`http_request.py`).
+Most requests of bots are plain, complete and alone, and have the head of an earlier one. They skip
+the reader: what follows from a head is cached (see `KnownHead`).
 """
 
 import asyncio
 from collections.abc import Callable
 from functools import lru_cache
 from http import HTTPStatus
-from time import monotonic
 from typing import Protocol, cast
 
 import structlog
@@ -23,13 +22,15 @@ from msgspec import Struct
 from botdrome.server import metrics
 from botdrome.server.network.connection import acknowledge, source_of
 from botdrome.server.network.http_request import (
+    EMPTY_LINE,
     FORWARDED_FOR,
+    LONGEST_CACHED,
     BadHttpRequest,
     ForDispatcher,
     HttpRequest,
     LeavesNode,
     RequestReader,
-    plain_request,
+    plain_head,
 )
 from botdrome.server.network.limits import BodyBudget, ConnectionLimits, address_of
 from botdrome.server.network.peer import Peer
@@ -73,7 +74,7 @@ class HttpResponse(Struct, frozen=True):
     def packed(self, head_only: bool = False, connection: str = "") -> bytes:
         """Return the response as bytes. `connection` is the value of the Connection header."""
         head, body, rest = (
-            _head(self.status, self.content_type, self.headers, connection),
+            response_head(self.status, self.content_type, self.headers, connection),
             self.body,
             self.rest,
         )
@@ -86,8 +87,10 @@ class HttpResponse(Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def _head(status: int, content_type: str, headers: ResponseHeaders, connection: str) -> bytes:
-    """Return the head up to the Content-Length value."""
+def response_head(
+    status: int, content_type: str, headers: ResponseHeaders, connection: str = ""
+) -> bytes:
+    """Return the head up to the Content-Length line."""
     lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"]
     lines += [f"{name}: {value}" for name, value in (*headers, *SAFE_HEADERS)]
     lines += [f"Content-Type: {content_type}"] if content_type else []
@@ -107,6 +110,10 @@ class Exchange(Struct, eq=False):
     """Whether the connection stays open."""
     on_lost: Callable[[], None] | None = None
     """Called when the client disconnects before the answer."""
+    read: float = 0.0
+    """When the request was read, on the loop's clock."""
+    waits: bool = False
+    """Whether the answer did not follow at once."""
 
     def answer(self, response: HttpResponse) -> None:
         """Send the answer. A second answer is ignored."""
@@ -144,7 +151,10 @@ class HttpService(Protocol):
         """Whether requests are handled before their bodies are complete."""
 
     def refusal(self, request: HttpRequest) -> HttpResponse | None:
-        """Return the answer to a request that must be refused and ends the connection, or None."""
+        """Return the answer to a request that must be refused and ends the connection, or None.
+
+        For whole requests with the same head it is always the same.
+        """
 
     def handle(self, exchange: Exchange) -> None: ...
 
@@ -158,17 +168,46 @@ class DirectService(HttpService, Protocol):
     def serves(self, target: bytes) -> bool: ...
 
 
-class HttpSite(Struct, frozen=True):
+class KnownHead(Struct, eq=False):
+    """What follows from the head of a plain request."""
+
+    request: HttpRequest
+    """Without its body."""
+    length: int
+    """The bytes of the body."""
+    service: HttpService
+    accepted: bool = False
+    """Whether the service has not refused such a request."""
+
+
+MOST_KNOWN = 2048
+"""Maximum number of cached heads."""
+
+
+class HttpSite:
     """The state shared by all connections of a port."""
 
-    find: Callable[[bytes], HttpService]
-    """Return the service for the target of a request."""
-    connection_limits: ConnectionLimits
-    dispatcher: Callable[[], asyncio.Protocol]
-    """Take over a connection whose request asks for a WebSocket, or for something at another node.
-    """
-    body_units: SharedSlots
-    leaves: LeavesNode | None = None
+    def __init__(
+        self,
+        find: Callable[[bytes], HttpService],
+        connection_limits: ConnectionLimits,
+        dispatcher: Callable[[], asyncio.Protocol],
+        body_units: SharedSlots,
+        leaves: LeavesNode | None = None,
+    ) -> None:
+        """`find` returns the service for the target of a request.
+
+        `dispatcher` takes over a connection whose request asks for a WebSocket, or for something at
+        another node.
+        """
+        self.find, self.connection_limits, self.dispatcher = find, connection_limits, dispatcher
+        self.body_units, self.leaves = body_units, leaves
+        self.known = lru_cache(MOST_KNOWN)(self._known)
+
+    def _known(self, head: bytes) -> KnownHead | None:
+        """None: it is not the head of a plain request."""
+        found = plain_head(head)
+        return None if found is None else KnownHead(*found, self.find(found[0].target))
 
     def longest_body(self, target: bytes) -> int:
         return self.find(target).longest_body(target)
@@ -193,6 +232,7 @@ class HttpConnection:
     def __init__(self, site: HttpSite, target: bytes = b"") -> None:
         """`target` is that of the first request."""
         self._site, self._service = site, site.find(target)
+        self._known, self._leaves = site.known, site.leaves
         self._bucket: TokenBucket | None = None
         self._budget = BodyBudget(site.body_units)
         self._loop = asyncio.get_running_loop()
@@ -226,10 +266,19 @@ class HttpConnection:
             self._refuse(503, "TOO_MANY_CONNECTIONS", refusal)
 
     def data_received(self, data: bytes) -> None:
-        reader, idle = self._reader, self._exchange is None and self._resumed is None
-        begins = not reader.begun
-        if self._deaf or (begins and idle and self._serve_plain(data)):
+        reader = self._reader
+        if self._deaf:
             return None
+        begins = not reader.begun
+        if begins and self._exchange is None and self._resumed is None:
+            end = data.find(EMPTY_LINE) + 4
+            known = self._known(data[:end]) if end <= LONGEST_CACHED else None
+            if (
+                known is not None
+                and end + known.length == len(data)
+                and (self._leaves is None or not self._leaves(known.request.target))
+            ):
+                return self._serve_known(known, data[end:])
         reader.feed(data)
         if self._exchange is None and not self._budget.add(len(data), source_of(self._address)[0]):
             metrics.REFUSED.labels("bodies").inc()
@@ -307,19 +356,6 @@ class HttpConnection:
 
     # Reading.
 
-    def _serve_plain(self, data: bytes) -> bool:
-        """Serve the request if it is plain and alone in these bytes."""
-        request = plain_request(data) if len(data) <= LONGEST_HELD else None
-        if (
-            request is not None
-            and self._site.leaves is not None
-            and self._site.leaves(request.target)
-        ):
-            return False
-        if request is not None:
-            self._serve(request)
-        return request is not None
-
     def _read_on(self) -> None:
         """Read more of the body of the request being answered, if it is incomplete."""
         if self._reader.stream is not None and self._exchange is not None:
@@ -340,7 +376,8 @@ class HttpConnection:
                 if request is None:
                     break
                 self._budget.drop()
-                self._serve(request)
+                self._serve(request, self._site.find(request.target))
+                self._read_on()
         except BadHttpRequest as problem:
             self._refuse(problem.status, problem.word, problem.sentence)
         except ForDispatcher:
@@ -365,30 +402,46 @@ class HttpConnection:
 
     # Answering.
 
-    def _serve(self, request: HttpRequest) -> None:
-        service = self._service = self._site.find(request.target)
-        if service.limits.rate and not self._take(service.limits):
+    def _serve_known(self, known: KnownHead, body: bytes) -> None:
+        request = known.request
+        if body:
+            request = HttpRequest(
+                request.method, request.target, request.headers, body, request.keep, plain=True
+            )
+        self._serve(request, known.service, known)
+
+    def _serve(
+        self, request: HttpRequest, service: HttpService, known: KnownHead | None = None
+    ) -> None:
+        self._service, limits = service, service.limits
+        now = self._since = self._loop.time()
+        bucket = self._bucket
+        if limits.rate and bucket is not None and bucket.left >= 1:
+            bucket.left -= 1  # take(), without the call
+        elif limits.rate and not self._take(limits, now):
             metrics.REFUSED.labels("flood").inc()
-            words = f"a connection may send {service.limits.rate:g} requests a second"
+            words = f"a connection may send {limits.rate:g} requests a second"
             return self._refuse(429, "TOO_MANY_REQUESTS", words)
-        refusal = service.refusal(request)
-        if refusal is not None:
-            return self._say_goodbye(refusal)
+        if known is None or not known.accepted:
+            refusal = service.refusal(request)
+            if refusal is not None:
+                return self._say_goodbye(refusal)
+            if known is not None:
+                known.accepted = True
         address, claimed = self._address, request.headers.get(FORWARDED_FOR)
         if claimed is not None and isinstance(self.transport, Peer):
             address = self.transport.client_of(claimed.decode("latin-1"))
-        self._exchange = exchange = Exchange(request, request.target, address, self, request.keep)
+        exchange = Exchange(request, request.target, address, self, request.keep, None, now)
+        self._exchange = exchange
         try:
             service.handle(exchange)
-            if self._reader.stream is not None:
-                self._read_on()
         except Exception:
             log.exception("request handler failed")
             exchange.answer(service.refuse(500, "INTERNAL_ERROR", "the server has made a mistake"))
+        exchange.waits = True
         return None
 
-    def _take(self, limits: HttpLimits) -> bool:
-        now = monotonic()
+    def _take(self, limits: HttpLimits, now: float) -> bool:
         if self._bucket is None:
             self._bucket = TokenBucket(limits.rate, limits.burst, now)
         return self._bucket.take(now)
@@ -403,7 +456,8 @@ class HttpConnection:
             self._exchange = None
         if self.transport is None:
             return
-        self._since = self._loop.time()
+        if exchange.waits:
+            self._since = self._loop.time()
         self.transport.write(data)
         if not last:
             return

@@ -4,14 +4,13 @@ The dispatcher, the HTTP server and the WebSocket handshake all read request lin
 here, so that no two of them read the same bytes differently.
 
 `RequestReader` passes httptools no byte beyond the current request: later bytes are the next
-request, or a WebSocket that the dispatcher opens. `plain_request` parses the simple requests that
-bots repeat thousands of times, and caches their headers.
+request, or a WebSocket that the dispatcher opens. `plain_head` parses the heads of simple requests,
+which bots repeat thousands of times, so HTTP connections cache them.
 """
 
 import asyncio
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
 import httptools
@@ -33,7 +32,9 @@ WEBSOCKET_KEY = b"sec-websocket-key"
 KEY_LINE = re.compile(rb"\r\nsec-websocket-key:[ \t]*([!-~]+)\r\n(?![ \t])", re.IGNORECASE)
 """A whole line, which the next one does not continue."""
 LONGEST_CACHED = 1024
-"""Maximum bytes of headers that are cached."""
+"""Maximum bytes of a cached head."""
+LONGEST_PLAIN = 16 << 10
+"""Maximum bytes of the body of a plain request."""
 WEBSOCKET = re.compile(rb"\r\nupgrade:[ \t]*websocket", re.IGNORECASE)
 FORWARDED_FOR = b"x-forwarded-for"
 NO_REQUEST = 400, "BAD_REQUEST", "this is no HTTP/1.1 request"
@@ -173,6 +174,8 @@ class HttpRequest(Struct, frozen=True):
     """False: the body exceeds the limit and is truncated."""
     stream: BodyStream | None = None
     """The body, if the request is handled while the body arrives."""
+    plain: bool = False
+    """Whether it is a GET or POST in HTTP/1.1 that the connection has read by its cached head."""
 
 
 class BadHttpRequest(Exception):
@@ -190,30 +193,25 @@ class ForDispatcher(Exception):
     """The next, still unread request asks for a WebSocket, or for something at another node."""
 
 
-def plain_request(data: bytes) -> HttpRequest | None:
-    """Return the only request in these bytes; None: not plain, not complete or not alone, so
-    RequestReader must parse it.
+def plain_head(head: bytes) -> tuple[HttpRequest, int] | None:
+    """Return the request with this head, still without its body, and the length of the body.
+
+    None: the request is not plain, so RequestReader must parse it.
     """
-    line = LINE.match(data)
+    line = LINE.match(head)
     if line is None:
         return None
-    end = data.find(EMPTY_LINE) + 4
-    found = _read_headers(data[line.end() : end]) if end - line.end() <= LONGEST_CACHED else None
-    if found is None or end + found[1] != len(data):
-        return None
-    headers, _, keep = found
-    return HttpRequest("GET" if line[1] == b"GET" else "POST", line[2], headers, data[end:], keep)
-
-
-@lru_cache(maxsize=1024)
-def _read_headers(lines: bytes) -> tuple[RequestHeaders, int, bool] | None:
-    """Return the headers, the length of the body, and whether the connection stays open."""
+    lines = head[line.end() :]
     if not lines.endswith(b"\r\n") or lines.count(b"\n") != lines.count(b"\r\n"):
         return None
     headers = read_headers(lines)
     if headers is None or not UNUSUAL.isdisjoint(headers) or headers.hosts != 1:
         return None
-    return headers, int(headers.get(b"content-length", b"0")), stays_open("1.1", headers)
+    length, keep = int(headers.get(b"content-length", b"0")), stays_open("1.1", headers)
+    if length > LONGEST_PLAIN:
+        return None
+    request = HttpRequest(line[1].decode(), line[2], headers, b"", keep, plain=True)
+    return request, length
 
 
 def stays_open(version: str, headers: RequestHeaders) -> bool:

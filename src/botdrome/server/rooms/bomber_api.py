@@ -8,7 +8,13 @@ from msgspec import Struct
 
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.http import Exchange, HttpLimits, HttpResponse, ResponseHeaders
+from botdrome.server.network.http import (
+    Exchange,
+    HttpLimits,
+    HttpResponse,
+    ResponseHeaders,
+    response_head,
+)
 from botdrome.server.network.http_request import HttpRequest
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.websocket import MakeSession
@@ -66,6 +72,8 @@ OPEN: ResponseHeaders = (
         "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     ),
 )
+USUAL_HEAD = response_head(OK, JSON, OPEN)
+"""Of the answers to most requests."""
 PREFLIGHT: ResponseHeaders = (*OPEN, ("Access-Control-Max-Age", "86400"))
 """Without caching, a browser sends a preflight request before every action, and rounds are short.
 """
@@ -109,19 +117,20 @@ class RoomRequest(Struct, eq=False):
             self.query, self.shape = _read_query(query, headers.get(b"accept", b""))
             fields.update(self.query)
         if request.body and request.method == "POST":
-            fields.update(read_message(request.body))
+            if fields:
+                fields.update(read_message(request.body))
+            else:
+                fields = self.fields = read_message(request.body)
         if b"x-user-id" in headers:
             fields.setdefault("user_id", headers[b"x-user-id"].decode("latin-1"))
 
     def converse(self) -> None:
         """Answer a message of the protocol, now or when the room has decided."""
         room, request = self.room, self.exchange.request
-        registers = self.fields.get("action") is None and "user_name" in self.fields
-        with_state = (
-            bool(self.query)
-            and not registers
-            and read_switch(self.query.get("with_state"), "with_state")
-        )
+        with_state = False
+        if self.query:
+            registers = self.fields.get("action") is None and "user_name" in self.fields
+            with_state = not registers and read_switch(self.query.get("with_state"), "with_state")
         talk = BomberConversation(
             self.shape, with_state, room.settings.wrapped_responses, request.method != "HEAD"
         )
@@ -131,7 +140,7 @@ class RoomRequest(Struct, eq=False):
         if room.rooms.contest_rooms:
             room = self.room = room.room_of(command.user_id)
         if isinstance(command, Act):
-            return self._reply(talk, room.act(command))
+            return self._send(*talk.answer(room.act(command, self.exchange.read)))
         if command.after is None or not room.comes_after(command.after):
             return self._reply(talk, room.shown_to(room.user(command.user_id)))
         return self._wait(talk, command, command.after)
@@ -154,12 +163,17 @@ class RoomRequest(Struct, eq=False):
         self._send(*talk.answer(reply))
 
     def _send(self, status: int, body: bytes, rest: bytes) -> None:
-        kind = PYTHON if self.shape.python else JSON
-        self.exchange.answer(HttpResponse(status, body, kind, OPEN, rest))
+        exchange = self.exchange
+        if status == OK and exchange.keep and exchange.request.plain and not self.shape.python:
+            length = len(body) + len(rest)
+            exchange.send(b"%bContent-Length: %d\r\n\r\n%b%b" % (USUAL_HEAD, length, body, rest))
+        else:
+            kind = PYTHON if self.shape.python else JSON
+            exchange.answer(HttpResponse(status, body, kind, OPEN, rest))
 
     def show_state(self, user_id: str) -> None:
         room = self.room.room_of(user_id) if self.room.rooms.contest_rooms else self.room
-        self._send(OK, *room.told(room.user(user_id), self.shape))
+        self._send(OK, *room.told(room.user(user_id), self.shape, self.exchange.read))
 
     def show(self, value: object) -> None:
         self.exchange.answer(
@@ -201,7 +215,7 @@ Route = tuple[BomberRoom, tuple[str, ...], Verb, str]
 class Routes:
     def __init__(self, rooms: BomberRooms) -> None:
         self._rooms = rooms
-        self._catch_up = rooms.desk.tables.tick_timers.catch_up
+        self._caught_up = rooms.desk.tables.tick_timers.caught_up
         self._verbs: dict[bytes, tuple[tuple[str, ...], Verb]] = {
             b"state": (BOTH, self._state),
             b"action": (WRITE, self._action),
@@ -213,7 +227,7 @@ class Routes:
         """A cache, since bots request the same paths repeatedly."""
 
     def handle(self, exchange: Exchange) -> None:
-        self._catch_up()
+        exchange.read = self._caught_up(exchange.read)
         path, _, query = exchange.target.partition(b"?")
         method, ask = exchange.request.method, RoomRequest(exchange, self._rooms.first)
         if method == "OPTIONS":
@@ -390,7 +404,7 @@ class BomberSocket:
 
     def act(self, session: Session, command: Command) -> None:
         room = self._room
-        room.desk.tables.tick_timers.catch_up()
+        at = room.desk.tables.tick_timers.caught_up(asyncio.get_running_loop().time())
         match command:
             case Act() | ReadState():
                 room = room.room_of(command.user_id)
@@ -398,7 +412,7 @@ class BomberSocket:
                 if user is not None:
                     self._user_id = user.user_id
                 session.answer(
-                    room.act(command) if isinstance(command, Act) else room.shown_to(user)
+                    room.act(command, at) if isinstance(command, Act) else room.shown_to(user)
                 )
             case RegisterUser():
                 reply = partial(self._registered, session)

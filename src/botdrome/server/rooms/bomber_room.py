@@ -5,7 +5,6 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from time import monotonic
 from typing import Annotated, Any
 
 import msgspec
@@ -47,6 +46,7 @@ from botdrome.wire.bomber.conversation import (
     CAME_LATE,
     CONFLICT,
     FORBIDDEN,
+    HAS_NOT_BEGUN,
     IS_AHEAD,
     IS_DEAD,
     IS_OVER,
@@ -55,7 +55,6 @@ from botdrome.wire.bomber.conversation import (
     Act,
     ActionJudged,
     BomberWriter,
-    PresentRound,
     RegisterUser,
     Registration,
     RequestRefused,
@@ -536,10 +535,11 @@ class BomberRoom(Room):
     def _turn(self, state: State) -> None:
         """Set a new state, and answer the requests that wait for it."""
         self._note(state)
-        now = monotonic()
+        now = self._loop.time()
         for user in self._users.values():
-            user.traffic.sent += 1  # went(), without the call
-            user.traffic.asked = now
+            traffic = user.traffic
+            traffic.sent += 1  # went(), without the call
+            traffic.asked = now
         self.waits.wake(state.number if state.phase == PLAYING else None)
         for push in tuple(self.pushes):
             push()
@@ -601,40 +601,39 @@ class BomberRoom(Room):
     def shown_to(self, user: BomberUser | None) -> UserState:
         return UserState(self._writer, None if user is None else user.player, self.time_left())
 
-    def told(self, user: BomberUser | None, shape: Shape) -> tuple[bytes, bytes]:
-        """Return the state as a user gets it, in two parts."""
-        player = None if user is None else user.player
-        return self._writer.told(shape, self.time_left(), player, None)
+    def told(self, user: BomberUser | None, shape: Shape, at: float) -> tuple[bytes, bytes]:
+        """Return the state as a user gets it at this time of the loop, in two parts."""
+        player, table = None if user is None else user.player, self.table
+        left = self.time_left(None if table is None else table.now(at))
+        return self._writer.told(shape, left, player, None)
 
-    def act(self, action: Act) -> ActionJudged | RequestRefused:
+    def act(self, action: Act, at: float) -> ActionJudged | RequestRefused:
+        """Take an action at this time of the loop; the ticks that were due went first."""
         user, table = self._users.get(str(action.user_id)), self.table
         if user is None:
             return RequestRefused(
                 NOT_FOUND, "UNKNOWN_USER", "there is no such user_id in this room", self.moment()
             )
-        user.traffic.came()
-        now, player = 0 if table is None else table.now(), user.player
-        response, number = refused_before(self._round(player, now), action.number)
-        move, note = MOVES[action.word]
-        if response is None:
-            assert table is not None and player is not None
-            verdict = table.submit(player, move, note, now)
-            response = self._response(verdict, table, user, action.word, number)
-        elif table is not None and player is not None and response in NOT_TRIED:
-            table.note(player, note, NOT_TRIED[response])
+        traffic = user.traffic
+        traffic.received += 1  # came(), without the call
+        if traffic.asked:
+            traffic.answers += 1
+            traffic.waited, traffic.asked = traffic.waited + at - traffic.asked, 0.0
+        now, player = 0 if table is None else table.now(at), user.player
+        response, number = HAS_NOT_BEGUN, 0
+        if table is not None and player is not None:
+            match, (move, note) = table.match, MOVES[action.word]
+            due, over = match.deadline, match.result is not None
+            running = match.steps + (1 if due is None or now <= due else 2)
+            refused, number = refused_before(self.state, player, over, running, action.number)
+            if refused is None:
+                verdict = table.submit(player, move, note, now)
+                response = self._response(verdict, table, user, action.word, number)
+            else:
+                response = refused
+                if refused in NOT_TRIED:
+                    table.note(player, note, NOT_TRIED[refused])
         return ActionJudged(response, number, UserState(self._writer, player, self.time_left(now)))
-
-    def _round(self, player: Player | None, now: Milliseconds) -> PresentRound | None:
-        """Return what a user may do in the present round; None: no game runs, or the user does not
-        play in it.
-        """
-        table, state = self.table, self.state
-        if table is None or player is None or state.phase == REGISTRATION:
-            return None
-        match, deadline = table.match, table.match.deadline
-        running = match.steps + (1 if deadline is None or now <= deadline else 2)
-        alive = state.place(player) is not None
-        return PresentRound(state.phase, match.result is not None, state.number, running, alive)
 
     def _response(
         self, verdict: str, table: Table, user: BomberUser, word: str, number: int

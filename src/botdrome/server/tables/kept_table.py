@@ -398,13 +398,15 @@ class KeptTable(Table):
     # Players that are back may move meanwhile; nobody loses time. Afterwards the terms decide about
     # those that have not returned, as about players that left.
 
-    def now(self) -> Milliseconds:
+    def now(self, at: float | None = None) -> Milliseconds:
         """As in Table, without a call more."""
         if self._stopped is not None:
             return self._stopped
         if self._break is not None:
             return self._break.now
-        return int((self._loop.time() - self._began) * 1000) if self.open else 0
+        if not self.open:
+            return 0
+        return int(((self._loop.time() if at is None else at) - self._began) * 1000)
 
     def take_up(self, resumption: Resumption) -> None:
         """Take a match of another node as it stands, with its clock."""

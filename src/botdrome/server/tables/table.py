@@ -204,11 +204,16 @@ class Table:
         self._began = self._loop.time()
         self._publish(self._times.start(self._seated), 0)
 
-    def now(self) -> Milliseconds:
-        """Return the time since the start, without the time in which boards were being stored."""
+    def now(self, at: float | None = None) -> Milliseconds:
+        """Return the time since the start, without the time in which boards were being stored.
+
+        `at` is the time of the loop, if the caller has just read it.
+        """
         if self._break is not None:
             return self._break.now
-        return int((self._loop.time() - self._began) * 1000) if self.open else 0
+        if not self.open:
+            return 0
+        return int(((self._loop.time() if at is None else at) - self._began) * 1000)
 
     # Actions of players.
 

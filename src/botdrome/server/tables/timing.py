@@ -73,6 +73,13 @@ class TickTimers:
             if self._beats[0][0] <= now:
                 self._ring()
 
+    def caught_up(self, at: float) -> float:
+        """Run the beats that are due at this time of the loop, and return the time after them."""
+        if self._beats and self._beats[0][0] <= at and not self._ringing:
+            self._ring()
+            return self._now()
+        return at
+
     def _ring(self) -> None:
         """Beats that fall due meanwhile wait for the next call, so that the loop serves others in
         between.

@@ -6,6 +6,7 @@ remembers the user between them.
 """
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -25,7 +26,13 @@ from botdrome.wire.bomber.request import (
     read_name,
     read_number,
 )
-from botdrome.wire.bomber.state import FINISHED, REGISTRATION, StateWriter, told_death
+from botdrome.wire.bomber.state import (
+    FINISHED,
+    REGISTRATION,
+    State,
+    StateWriter,
+    told_death,
+)
 from botdrome.wire.conversation import (
     BadLogin,
     Close,
@@ -73,6 +80,15 @@ class Response(Struct, frozen=True):
         return told
 
 
+@lru_cache(maxsize=4096)
+def opening(response: Response, wrapped: bool) -> bytes:
+    """The keys of a message in JSON, without the bracket at the end."""
+    return ENCODER.encode(response.fields(wrapped))[:-1]
+
+
+JUDGED = b'%b,"state_number":%d,"time_left":%d}'
+"""The answer to an action, after its `opening`."""
+
 IS_ACCEPTED = Response(ACCEPTED)
 IS_DEAD = Response(DEAD, DEAD, "your user is dead")
 IS_OVER = Response(CANNOT_MOVE, GAME_OVER, "the game is over")
@@ -91,6 +107,7 @@ def read_action(value: Any) -> str:
         raise BadRequest(word, sentence.replace("WAIT,", "WAIT, STATE,")) from None
 
 
+@lru_cache(maxsize=4096)
 def refusal(why: str) -> Response:
     """The rules begin their refusals with a word for programs."""
     word, _, sentence = why.partition(": ")
@@ -285,14 +302,17 @@ class BomberConversation(Struct, frozen=True):
         return RegisterUser(name, _password(message.get("password")), version)
 
     def answer(self, reply: RoomReply) -> UserAnswer:
-        if isinstance(reply, UserState):
-            return OK, *self._told(reply)
         if isinstance(reply, ActionJudged):
-            fields = reply.response.fields(self.wrapped)
+            response, left = reply.response, reply.user.time_left
+            if not (self.with_state or self.shape.python):  # nearly always
+                return OK, JUDGED % (opening(response, self.wrapped), reply.number, left), b""
+            fields = response.fields(self.wrapped)
             if self.with_state:
                 return OK, *self._told(reply.user, fields)
-            fields["state_number"], fields["time_left"] = reply.number, reply.user.time_left
+            fields["state_number"], fields["time_left"] = reply.number, left
             return OK, self.shape.spelled(fields), b""
+        if isinstance(reply, UserState):
+            return OK, *self._told(reply)
         if isinstance(reply, UserRegistered):
             fields = {"user_id": reply.user_id, "time_left": reply.time_left}
             return OK, self.shape.spelled(fields), b""
@@ -369,33 +389,24 @@ def _version(value: Any) -> str:
 # The rules of a room.
 
 
-class PresentRound(Struct, frozen=True):
-    """The game of a room, as its rules for actions see it."""
-
-    phase: str
-    over: bool
-    """Whether there is a result."""
-    last: int
-    """The number of the last state."""
-    running: int
-    """The number of the state whose round runs, whether or not the last round was resolved in time.
-    """
-    alive: bool
-
-
-def refused_before(game: PresentRound | None, number: int | None) -> tuple[Response | None, int]:
+def refused_before(
+    state: State, player: Player, over: bool, running: int, number: int | None
+) -> tuple[Response | None, int]:
     """Return the response to an action that is not tried, and the number of the state that it
     answers. None: try it.
+
+    `over`: there is a result. `running` is the number of the state whose round runs, whether or not
+    the last round was resolved in time. `number` is that of the action.
     """
-    if game is None or game.phase == REGISTRATION:
+    if state.phase == REGISTRATION:
         return HAS_NOT_BEGUN, 0
-    if game.over or game.phase == FINISHED:
-        return IS_OVER, game.last
-    if not game.alive:
-        return IS_DEAD, game.running
-    if number is not None and number != game.running:
-        return IS_AHEAD if number > game.running else CAME_LATE, game.running
-    return None, game.running
+    if over or state.phase == FINISHED:
+        return IS_OVER, state.number
+    if state.place(player) is None:
+        return IS_DEAD, running
+    if number is not None and number != running:
+        return IS_AHEAD if number > running else CAME_LATE, running
+    return None, running
 
 
 def accepted(previous: tuple[int, str] | None, step: int) -> Response:

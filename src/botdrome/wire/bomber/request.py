@@ -69,13 +69,15 @@ def read_message(body: bytes) -> Message:
     """Read the message in a body: JSON, else a Python literal, else a form. An empty body is an
     empty message.
     """
-    text = body.removeprefix(b"\xef\xbb\xbf").strip()
-    if not text:
-        return {}
-    if boundary := BOUNDARY.match(text):
-        return dict(_read_parts(text, boundary[0]))
-    if text[:1] not in BRACKETS and text.find(b"=") >= 0:
-        return dict(read_form(text))
+    text = body
+    if body[:1] != b"{" or body[-1:] != b"}":  # nearly never
+        text = body.removeprefix(b"\xef\xbb\xbf").strip()
+        if not text:
+            return {}
+        if boundary := BOUNDARY.match(text):
+            return dict(_read_parts(text, boundary[0]))
+        if text[:1] not in BRACKETS and text.find(b"=") >= 0:
+            return dict(read_form(text))
     try:
         value = DECODER.decode(bounded(text))
     except TooManyValues as fault:

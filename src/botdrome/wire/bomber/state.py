@@ -255,10 +255,9 @@ class StateWriter:
         state, shared = self.state, self._shared.get(shape)
         if shared is None:
             shared = self._shared[shape] = state.spelled(shape)
-        own = fields or {}
-        if seat is not None and state.view is not None:
-            place = state.place(seat)
-            if not own and not shape.python:
-                return beginning_for(place, time_left), shared
-            own |= whereabouts(place)
-        return beginning(shape, time_left, own), shared
+        if seat is None or state.view is None:
+            return beginning(shape, time_left, fields or {}), shared
+        place = state.view["users"][seat]["at"]  # place(), without the call
+        if not (fields or shape.python):
+            return beginning_for(place, time_left), shared
+        return beginning(shape, time_left, (fields or {}) | whereabouts(place)), shared
