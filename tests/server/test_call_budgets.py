@@ -36,7 +36,7 @@ pytestmark = pytest.mark.anyio
 BUDGETS = {
     "a move of noughts and crosses": 31,
     "a duel move": 27,
-    "a boat shot": 34,
+    "a boat shot": 27,
     "a Bomberman action": 35,
     "a Battlecube tick of two bots": 128,
     "a Bumblebots beat": 54,

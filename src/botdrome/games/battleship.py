@@ -6,7 +6,7 @@ Each hit is a point; all seats have the same number of turns.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
-from typing import Annotated, Any, ClassVar, Final, TypeVar
+from typing import Annotated, Any, ClassVar, Final
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -210,9 +210,6 @@ Counts = tuple[int, ...]
 """One number per seat."""
 TURNS: Final = tuple([(seat,) for seat in range(9)])
 
-P = TypeVar("P", bound=Struct)
-"""The position, whose class is in `battleship.py`."""
-
 
 def read_shot(
     words: dict[str, Any], seat: Seat, boards: Sea, width: int, height: int
@@ -249,61 +246,12 @@ def _read_target(words: dict[str, Any], seat: Seat, seats: int) -> Seat:
     return target
 
 
-def fired(position: P, seat: Seat, shot: Any) -> P:
-    """Return the position after a shot at a new square."""
-    before: Any = position
-    fleets, boards, hit = struck(
-        before.fleets, before.boards, shot.target, shot.y * before.width + shot.x
-    )
-    turn, scores = before.turn + 1, raised(before.scores, seat) if hit else before.scores
-    to_move = next_seat(before, turn, scores)
-    return replace(
-        position,
-        fleets=fleets,
-        boards=boards,
-        to_move=to_move,
-        scores=scores,
-        turn=turn,
-        shot=shot,
-        hit=hit,
-    )
-
-
-def next_seat(position: Any, turn: int, scores: Counts) -> tuple[Seat, ...]:
-    """Return the seat that has this turn, or no seat if the game is over before it.
-
-    The goal is at most the number of squares of a fleet, so a seat has reached it when nothing is
-    left to hit.
-    """
-    rounds, seat = divmod(turn, len(scores))
-    if not seat and (
-        rounds == position.rounds
-        or max(scores) >= (position.goal or boats_in(position.boats).squares)
-    ):
-        return ()
-    return TURNS[seat]
-
-
 def raised(counts: Counts, seat: Seat) -> Counts:
     """Return the counts with one more for this seat."""
-    return tuple([count + (at == seat) for at, count in enumerate(counts)])
+    return (*counts[:seat], counts[seat] + 1, *counts[seat + 1 :])
 
 
-def struck(fleets: Sea, boards: Sea, target: int, at: int) -> tuple[Sea, Sea, bool]:
-    """Return the fleets and the boards after a shot at a new square, and whether it hit."""
-    fleet, board = fleets[target], boards[target]
-    square = fleet[at]
-    hit = square != WATER
-    after = f"{fleet[:at]}{square.lower() if hit else MISS}{fleet[at + 1 :]}"
-    seen = f"{board[:at]}{HIT if hit else MISS}{board[at + 1 :]}"
-    if len(fleets) > 2:
-        return _changed(fleets, target, after), _changed(boards, target, seen), hit
-    if target:
-        return (fleets[0], after), (boards[0], seen), hit
-    return (after, fleets[1]), (seen, boards[1]), hit
-
-
-def _changed(sea: Sea, target: int, squares: Squares) -> Sea:
+def _changed(sea: Sea, target: Seat, squares: Squares) -> Sea:
     return (*sea[:target], squares, *sea[target + 1 :])
 
 
@@ -315,6 +263,16 @@ class Shot(Struct, frozen=True):
     target: Seat
     x: int
     y: int
+
+
+class KnownShot(dict[str, int]):
+    """A shot as a bot sends it, read already: many matches share it, so it is never changed."""
+
+    __slots__ = ("shot", "square")
+
+    def __init__(self, shot: Shot, width: int) -> None:
+        super().__init__(target=shot.target, x=shot.x, y=shot.y)
+        self.shot, self.square = shot, shot.y * width + shot.x
 
 
 Act = Squares | Shot | None
@@ -346,6 +304,8 @@ class Battleship(Game[Act], frozen=True):
     """
     boards: tuple[Squares, ...] = ()
     """One text per seat: only hits and misses."""
+    secret: bool = True
+    """True until the fleets are placed."""
     to_move: tuple[Seat, ...] = ()
     scores: tuple[int, ...] = ()
     skips: tuple[int, ...] = ()
@@ -377,28 +337,77 @@ class Battleship(Game[Act], frozen=True):
         )
 
     @property
-    def secret(self) -> bool:
-        return not self.fleets
-
-    @property
     def over(self) -> bool:
         return not self.to_move
 
     def parse(self, seat: Seat, raw: Raw) -> Act:
+        if not self.fleets:
+            squares = squares_from(entry(an_object(raw), "board"), self.width, self.height)
+            check_fleet(squares, boats_in(self.boats), self.width)
+            return squares
+        if type(raw) is KnownShot and self.boards[raw.shot.target][raw.square] == WATER:
+            return raw.shot
         words = raw if type(raw) is dict else an_object(raw)
-        if self.fleets:
-            shot = read_shot(words, seat, self.boards, self.width, self.height)
-            return None if shot is None else Shot(*shot)
-        squares = squares_from(entry(words, "board"), self.width, self.height)
-        check_fleet(squares, boats_in(self.boats), self.width)
-        return squares
+        shot = read_shot(words, seat, self.boards, self.width, self.height)
+        return None if shot is None else Shot(*shot)
 
     def play(self, moves: Mapping[Seat, Act], chance: Chance) -> "Battleship":
         if not self.fleets:
             return self._placed(moves, chance)
         seat = self.to_move[0]
         shot = moves.get(seat)
-        return fired(self, seat, shot) if isinstance(shot, Shot) else self._skipped(seat)
+        if not isinstance(shot, Shot):
+            return self._skipped(seat)
+        target, at, fleets, boards = (
+            shot.target, shot.y * self.width + shot.x, self.fleets, self.boards
+        )  # fmt: skip
+        fleet, board, scores, turn = fleets[target], boards[target], self.scores, self.turn + 1
+        own = seen = MISS
+        if hit := fleet[at] != WATER:
+            own, seen, scores = fleet[at].lower(), HIT, raised(scores, seat)
+        fleet = f"{fleet[:at]}{own}{fleet[at + 1 :]}"
+        board = f"{board[:at]}{seen}{board[at + 1 :]}"
+        if len(scores) > 2:
+            fleets, boards = _changed(fleets, target, fleet), _changed(boards, target, board)
+        elif target:
+            fleets, boards = (fleets[0], fleet), (boards[0], board)
+        else:
+            fleets, boards = (fleet, fleets[1]), (board, boards[1])
+        up = turn % len(scores)
+        return replace(
+            self,
+            fleets=fleets,
+            boards=boards,
+            to_move=TURNS[up] if up else self._first_up(turn, scores),
+            scores=scores,
+            turn=turn,
+            shot=shot,
+            hit=hit,
+        )
+
+    def _skipped(self, seat: Seat) -> "Battleship":
+        turn, scores = self.turn + 1, self.scores
+        up = turn % len(scores)
+        return replace(
+            self,
+            to_move=TURNS[up] if up else self._first_up(turn, scores),
+            skips=raised(self.skips, seat),
+            turn=turn,
+            shot=None,
+            hit=False,
+        )
+
+    def _first_up(self, turn: int, scores: Counts) -> tuple[Seat, ...]:
+        """Return the first seat of the round that begins with this turn, or no seat if the game is
+        over before it.
+
+        The goal is at most the number of squares of a fleet, so a seat has reached it when nothing
+        is left to hit.
+        """
+        over = turn == self.rounds * len(scores) or max(scores) >= (
+            self.goal or boats_in(self.boats).squares
+        )
+        return () if over else TURNS[0]
 
     def _placed(self, moves: Mapping[Seat, Act], chance: Chance) -> "Battleship":
         """Place the fleets. A seat that passed gets a random fleet."""
@@ -406,21 +415,10 @@ class Battleship(Game[Act], frozen=True):
         for seat in self.to_move:
             sent = moves.get(seat)
             fleets.append(sent if isinstance(sent, str) else "".join(self._drawn(chance)))
-        return replace(self, fleets=tuple(fleets), to_move=TURNS[0])
+        return replace(self, fleets=tuple(fleets), secret=False, to_move=TURNS[0])
 
     def _drawn(self, chance: Chance) -> Rows:
         return random_fleet(self.width, self.height, boats_in(self.boats).names, chance)
-
-    def _skipped(self, seat: Seat) -> "Battleship":
-        turn, skips = self.turn + 1, raised(self.skips, seat)
-        return replace(
-            self,
-            to_move=next_seat(self, turn, self.scores),
-            skips=skips,
-            turn=turn,
-            shot=None,
-            hit=False,
-        )
 
     def decided(self, absent: Collection[Seat]) -> bool:
         """Return True if every fleet is sunk or its player absent.

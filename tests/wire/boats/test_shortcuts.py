@@ -1,21 +1,21 @@
 """The fast paths of reading and writing equal the slow ones, over many random cases."""
 
 import re
-from typing import Any
+from collections.abc import Collection
 
 import pytest
+from msgspec.structs import replace
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
-from botdrome.games.game import Raw
-from botdrome.match.events import Event
+from botdrome.games.game import IllegalMove, Raw
+from botdrome.match.events import Amended, Played, Player
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.boats.lines import (
     NO_SQUARE,
     SHOT_BEFORE,
     YOURSELF,
-    Aim,
     BoatWriter,
     RefusedShot,
     Roster,
@@ -23,12 +23,13 @@ from botdrome.wire.boats.lines import (
     aimed,
     fields_of,
 )
-from botdrome.wire.writers import match_status
+from botdrome.wire.writers import MatchStatus, PlayerMessages, match_status
 
 NAMES = (b"ann", b"Bob", b"bobby", b"Cap'n Zo")
 WIDTH, HEIGHT = 7, 5
 FLEET = "AAA...." + "BB....." + "." * 21
 CASES = range(4000)
+NOW = MatchStatus(now=0, time_left=None, strikes=(0,) * 4, players=4, board=0)
 
 
 def drawn(pieces: list[bytes], most: int, chance: Chance) -> bytes:
@@ -69,11 +70,11 @@ def test_fields_are_those_of_the_long_way() -> None:
         assert fields_of(line) == fields_the_long_way(line), line
 
 
-def in_play(chance: Chance) -> Battleship:
+def in_play(chance: Chance, most: int = 40) -> Battleship:
     """A game of four in which some squares have been shot at."""
     position = Battleship(width=WIDTH, height=HEIGHT, boats="A3 B2").start(4, Chance(0))
     position = position.play(dict.fromkeys(range(4), FLEET), Chance(0))
-    for _ in range(chance.below(40)):
+    for _ in range(chance.below(most)):
         (seat,) = position.to_move or (0,)
         raw = chance.choice(list(position.moves(seat)))
         position = position.play({seat: position.parse(seat, raw)}, Chance(0))
@@ -122,9 +123,18 @@ def test_shots_are_those_of_the_long_way(seed: int) -> None:
         )
 
 
+def plain_shot(line: bytes, shooter: int, position: Battleship) -> Raw | None:
+    """What the writer finds in a line of the player whose turn it is."""
+    writer = BoatWriter(Roster(NAMES, [Taunts() for _ in NAMES], Chance(0)))
+    start = in_play(Chance(0), 1)
+    for after in (start, replace(position, to_move=(shooter,))):
+        writer.on_news([(Played(0, {}), after)], NOW, ())
+    return writer.plain_shot(shooter, line)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_plainly_a_shot_is_the_shot_that_the_long_way_finds(seed: int) -> None:
-    chance, aim = Chance(seed), Aim(NAMES, WIDTH, HEIGHT)
+    chance = Chance(seed)
     position = in_play(chance)
     names = [*NAMES, *NAMES, b"an", b"ANN", b"1", b"bob", b"nobody", b""]
     words = [b"%d" % number for number in (*range(10), *range(1, 8))] + [
@@ -143,20 +153,20 @@ def test_what_is_plainly_a_shot_is_the_shot_that_the_long_way_finds(seed: int) -
         line = b"|".join(
             chance.choice(some) for some in (kinds, names, words, words)
         ) + chance.choice(ends)
-        raw = aim.plain(line, shooter, position)
+        raw = plain_shot(line, shooter, position)
         if raw is not None:
             plain_ones += 1
             assert fields_of(line)[0] == b"S"
             assert raw == outcome(fields_of(line), shooter, position), line
-            position.parse(shooter, raw)
+            assert position.parse(shooter, raw) == position.parse(shooter, dict(raw))
     assert plain_ones > 3
 
 
 def test_every_shot_that_can_be_is_plain_as_it_is_mostly_written() -> None:
-    position, aim = in_play(Chance(3)), Aim(NAMES, WIDTH, HEIGHT)
+    position = in_play(Chance(3))
     for raw in position.moves(1):
         if "target" in raw:
-            found = aim.plain(
+            found = plain_shot(
                 b"S|%b|%d|%d" % (NAMES[raw["target"]], raw["x"] + 1, raw["y"] + 1), 1, position
             )
             assert found == raw
@@ -167,17 +177,28 @@ def test_every_shot_that_can_be_is_plain_as_it_is_mostly_written() -> None:
     [b"", b"S", b"S|", b"S|ann", b"S|ann|", b"S|ann|1", b"S|ann|1|", b"S|ann|8|1", b"S|ann|1|6"],
 )
 def test_half_a_shot_is_not_plain(line: bytes) -> None:
-    assert Aim(NAMES, WIDTH, HEIGHT).plain(line, 1, in_play(Chance(0))) is None
+    assert plain_shot(line, 1, in_play(Chance(0))) is None
+
+
+def test_a_known_shot_is_judged_by_the_position() -> None:
+    start = in_play(Chance(0), 1)
+    raw = plain_shot(b"S|Bob|3|4", 0, start)
+    after = start.play({0: start.parse(0, raw)}, Chance(0))
+    with pytest.raises(IllegalMove, match="x 2, y 3 of seat 1 has already been shot at"):
+        after.parse(0, raw)
 
 
 # Telling.
 
 
 class LongTalk(BoatWriter):
-    """Has no short way."""
+    """Never takes the short way, since it gets more than one piece of news."""
 
-    def _miss(self, event: Event, position: Any) -> list[bytes]:
-        return []
+    def on_news(
+        self, news: News, status: MatchStatus, players: Collection[Player]
+    ) -> PlayerMessages:
+        silent = [(Amended({}), position) for _, position in news[-1:]]
+        return super().on_news([*news, *silent], status, players)
 
 
 class Voyage:

@@ -11,7 +11,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from botdrome.games.battleship import WATER, Battleship, Boats, Shot, boats_in, check_fleet
+from botdrome.games.battleship import (
+    WATER,
+    Battleship,
+    Boats,
+    KnownShot,
+    Shot,
+    boats_in,
+    check_fleet,
+)
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, IllegalMove, Raw
 from botdrome.match.events import Ended, Event, Late, Left, Played, Player, Refused, Returned
@@ -178,41 +186,14 @@ def aimed(
     return {"target": target, "x": x, "y": y}
 
 
-PlainShot = tuple[int, Raw]
-"""A square by its number, and the move that shoots at it: shared by all games, never changed."""
-NOBODY: tuple[int, dict[bytes, PlainShot]] = (-1, {})
-
-
 @cache
-def plain_shots(target: int, width: int, height: int) -> dict[bytes, PlainShot]:
+def plain_shots(target: int, width: int, height: int) -> dict[bytes, KnownShot]:
     """All shots at one player, by their coordinates in the most common form."""
-    squares = [(x, y) for y in range(height) for x in range(width)]
     return {
-        b"%d|%d" % (x + 1, y + 1): (y * width + x, {"target": target, "x": x, "y": y})
-        for x, y in squares
+        b"%d|%d" % (x + 1, y + 1): KnownShot(Shot(target, x, y), width)
+        for y in range(height)
+        for x in range(width)
     }
-
-
-class Aim:
-    """The shots of one game in their most common form: the whole name and plain numbers."""
-
-    def __init__(self, names: Sequence[bytes], width: int, height: int) -> None:
-        self._at = {
-            name: (target, plain_shots(target, width, height)) for target, name in enumerate(names)
-        }
-
-    def plain(self, line: bytes, shooter: int, position: Battleship) -> Raw | None:
-        """Return what `fields_of` and `aimed` would find in this line; None: they have to look at
-        it.
-        """
-        if line[:2] != b"S|":
-            return None
-        called, _, written = line[2:].partition(b"|")
-        target, squares = self._at.get(called, NOBODY)
-        found = squares.get(written)
-        if found is None or target == shooter or position.boards[target][found[0]] != WATER:
-            return None
-        return found[1]
 
 
 def _coordinate(word: bytes, size: int) -> int:
@@ -439,7 +420,8 @@ class BoatWriter:
         self.roster, self._names = roster, roster.names
         self.position: Battleship | None = None
         self.over = False
-        self._aim: Aim | None = None
+        self._plain: dict[bytes, dict[bytes, KnownShot]] = {}
+        """The shots at each player in their most common form, while the game runs."""
         self._turns = [b"N|" + name for name in roster.names]
         self._asked = [b"\n" + turn for turn in self._turns]
         self._say: dict[type[Event], Callable[[Any, Any, NewsLines], None]] = {
@@ -454,28 +436,23 @@ class BoatWriter:
     def on_news(
         self, news: News, status: MatchStatus, players: Collection[Player]
     ) -> PlayerMessages:
-        if len(news) == 1:
-            event, position = news[0]
-            self.position = position  # type: ignore[assignment]
-            if miss := self._miss(event, position):
-                return dict.fromkeys(players, miss)
+        if len(news) == 1 and type(news[0][0]) is Played:
+            position: Any = news[0][1]
+            shot, next_up = position.shot, position.to_move
+            if shot is not None and next_up and not self.roster.taunts[shot.target].any:
+                self.position = position  # a shot without a taunt, which is most news
+                alike = [self.board(shot.target, position) + self._asked[next_up[0]]]
+                if position.hit:
+                    alike = [b"%b\n%b\n%b" % (*self._hit(shot, position), *alike)]
+                return dict.fromkeys(players, alike)
         out = NewsLines()
         for at, (event, position) in enumerate(news, 1):
-            self.position = position  # type: ignore[assignment]
+            self.position = position
             out.ends = at < len(news) and type(news[at][0]) is Ended
             say = self._say.get(type(event))
             if say is not None:
                 say(event, position, out)
         return out.told(players)
-
-    def _miss(self, event: Event, position: Any) -> list[bytes]:
-        """Write a miss without a taunt, which is most news. Empty: it is something else."""
-        if type(event) is not Played or position.shot is None or position.hit:
-            return []
-        target, next_up = position.shot.target, position.to_move
-        if not next_up or self.roster.taunts[target].any:
-            return []
-        return [self.board(target, position) + self._asked[next_up[0]]]
 
     def board(self, player: Player, position: Battleship) -> bytes:
         squares = position.boards[player].encode()
@@ -515,10 +492,20 @@ class BoatWriter:
 
         None: `shot` has to look at it.
         """
-        position, aim = self.position, self._aim
-        if position is None or aim is None or self.over or position.to_move != (player,):
+        try:
+            kind, called, square = line.split(b"|", 2)
+            known = self._plain[called][square]
+        except (ValueError, KeyError):
             return None
-        return aim.plain(line, player, position)
+        position: Any = self.position
+        target = known.shot.target
+        plain = (
+            kind == b"S"
+            and position.to_move == (player,)
+            and target != player
+            and position.boards[target][known.square] == WATER
+        )
+        return known if plain else None
 
     def shot(self, player: Player, fields: Sequence[bytes]) -> Raw:
         """The shot in these fields, or raise RefusedShot."""
@@ -529,14 +516,12 @@ class BoatWriter:
     # The course of a game.
 
     def _played(self, event: Played, position: Battleship, out: NewsLines) -> None:
-        roster, shot = self.roster, position.shot
+        shot = position.shot
         if shot is not None:
-            target = shot.target
-            if position.hit:
-                self._hit(shot, position, out)
-            elif roster.taunts[target].any:
-                self._taunt(shot, position, out, hit=False)
-            out.lines.append(self.board(target, position))
+            hit = self._hit(shot, position) if position.hit else ()
+            out.lines += hit[:1]
+            self._taunt(shot, position, out)
+            out.lines += *hit[1:], self.board(shot.target, position)
         elif position.turn:
             out.lines.append(self._skip(event, self._shooter(position)))
         else:
@@ -544,15 +529,14 @@ class BoatWriter:
         if position.to_move and not out.ends:
             out.lines.append(self._turns[position.to_move[0]])
 
-    def _hit(self, shot: Shot, position: Battleship, out: NewsLines) -> None:
-        shooter = self._shooter(position)
+    def _hit(self, shot: Shot, position: Battleship) -> tuple[bytes, bytes]:
+        shooter, names = self._shooter(position), self._names
         square = square_name(shot.x, shot.y).encode()
-        out.lines.append(b"H|%b|%b|%b" % (self._names[shooter], self._names[shot.target], square))
-        self._taunt(shot, position, out, hit=True)
-        out.lines.append(self.board(shooter, position))
+        hit = b"H|%b|%b|%b" % (names[shooter], names[shot.target], square)
+        return hit, self.board(shooter, position)
 
-    def _taunt(self, shot: Shot, position: Battleship, out: NewsLines, hit: bool) -> None:
-        taunt = self.roster.taunts[shot.target].draw(hit, self.roster.chance)
+    def _taunt(self, shot: Shot, position: Battleship, out: NewsLines) -> None:
+        taunt = self.roster.taunts[shot.target].draw(position.hit, self.roster.chance)
         if taunt is not None:
             out.to_one(self._shooter(position), said(self._names[shot.target], taunt))
 
@@ -562,7 +546,10 @@ class BoatWriter:
     def _start(self, position: Battleship, out: NewsLines) -> None:
         """All fleets are placed."""
         self.roster.started = True
-        self._aim = Aim(self._names, position.width, position.height)
+        self._plain = {
+            name: plain_shots(target, position.width, position.height)
+            for target, name in enumerate(self._names)
+        }
         out.lines += [self.board(player, position) for player in range(len(self._names))]
         out.lines.append(self._order())
 
@@ -578,7 +565,7 @@ class BoatWriter:
         return b"|".join((b"S", *self._names))
 
     def _ended(self, event: Ended, position: Battleship, out: NewsLines) -> None:
-        self.over = True
+        self.over, self._plain = True, {}
         rows = list(
             zip(
                 self._names,
