@@ -610,11 +610,15 @@ class Bomberman(Game[Move], frozen=True):
 
         Views omit this, so that match files stay the same.
         """
+        if None not in self.at:
+            return (None,) * len(self.at)
         return tuple([user.death for user in self.users])
 
     def _turned_to(self, number: int) -> "Bomberman":
         """Go to the round of this number. The living users move, unless the game is over."""
-        living = tuple([seat for seat in self.to_move if self.at[seat] is not None])
+        living = self.to_move
+        if None in self.at:
+            living = tuple([seat for seat in living if self.at[seat] is not None])
         return replace(
             self, round=number, to_move=living if len(living) > 1 and number < self.rounds else ()
         )

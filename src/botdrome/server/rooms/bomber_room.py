@@ -604,7 +604,10 @@ class BomberRoom(Room):
     def told(self, user: BomberUser | None, shape: Shape, at: float) -> tuple[bytes, bytes]:
         """Return the state as a user gets it at this time of the loop, in two parts."""
         player, table = None if user is None else user.player, self.table
-        left = self.time_left(None if table is None else table.now(at))
+        if self.state.phase == PLAYING and table is not None:  # time_left(), without the call
+            left = max(0, (table.match.deadline or 0) - table.now(at))
+        else:
+            left = self.time_left()
         return self._writer.told(shape, left, player, None)
 
     def act(self, action: Act, at: float) -> ActionJudged | RequestRefused:

@@ -156,6 +156,8 @@ class BomberWriter:
     def _deaths(self, position: Any) -> dict[str, Any]:
         """Those of the round that was just played."""
         assert isinstance(position, Bomberman)
+        if None not in position.at:
+            return {}
         dead = [
             {"user_name": name} | told_death(death, self._names, position.fuse)
             for name, death in zip(self._names, position.deaths, strict=False)

@@ -30,7 +30,7 @@ def spelled_map(view: View, names: tuple[str, ...], shape: Shape) -> bytes:
     """`actual_state`; `names` are those of the seats."""
     things: dict[int, dict[int, bytes]] = {}
     for place, tile in occupied(view, names).items():
-        things.setdefault(place[0], {})[place[1]] = _piece(place, tile, shape)
+        things.setdefault(place[0], {})[place[1]] = _known_piece(place, tuple(tile.items()), shape)
     tiles = view["tiles"]
     rows = list(_bare_rows(tiles, shape))
     for row, pieces in things.items():
@@ -93,6 +93,12 @@ def _row(row: int, tiles: str, shape: Shape) -> list[bytes]:
 @lru_cache(maxsize=4096)
 def _bare_row(row: int, tiles: str, shape: Shape) -> bytes:
     return _joined(_row(row, tiles, shape), shape)
+
+
+@lru_cache(maxsize=8192)
+def _known_piece(place: Place, tile: tuple[tuple[str, Any], ...], shape: Shape) -> bytes:
+    """A cache, since users stand still or come back."""
+    return _piece(place, dict(tile), shape)
 
 
 def _piece(place: Place, tile: Tile, shape: Shape) -> bytes:
