@@ -41,7 +41,7 @@ BUDGETS = {
     "a Battlecube tick of two bots": 128,
     "a Bumblebots beat": 54,
     "a login with pairing": 165,
-    "the end of a match": 118,
+    "the end of a match": 115,
     "an idle second": 2,
 }
 """Calls of functions of the package in the server's event loop, on Python 3.11; for the idle second,

@@ -37,8 +37,10 @@ def board_result(
     """
     by_seat = position.scores
     scores = tuple([by_seat[seat] for seat in seat_of])
+    if not out:
+        return BoardResult(scores, places_by(scores), (otherwise,) * len(scores))
     causes = tuple([out[seat][0] if seat in out else otherwise for seat in seat_of])
-    if not out or position.counts_departures:
+    if position.counts_departures:
         return BoardResult(scores, places_by(scores), causes)
     keys = [(0, out[seat][1]) if seat in out else (1, by_seat[seat]) for seat in seat_of]
     return BoardResult(scores, places_by(keys), causes)
@@ -48,19 +50,16 @@ def match_result(boards: Sequence[BoardResult]) -> Result:
     first = boards[0]
     if len(boards) == 1:
         return Result(first.places, first.scores, first.causes, (first,))
-    players = range(len(first.places))
-    won = tuple(sum(_share(board.places, player) for board in boards) for player in players)
-    causes = tuple(_last_fault([board.causes[player] for board in boards]) for player in players)
-    return Result(places_by(won), won, causes, tuple(boards))
+    won, causes = [0.0] * len(first.places), first.causes
+    for board in boards:
+        share = 1 / board.places.count(1)
+        won = [had + share * (place == 1) for had, place in zip(won, board.places, strict=True)]
+        causes = tuple(map(_later_fault, causes, board.causes))
+    return Result(places_by(won), tuple(won), causes, tuple(boards))
 
 
-def _share(places: tuple[int, ...], player: int) -> float:
-    return 1 / places.count(1) if places[player] == 1 else 0.0
-
-
-def _last_fault(causes: Sequence[Cause]) -> Cause:
-    faults = [cause for cause in causes if cause != "complete"]
-    return faults[-1] if faults else "complete"
+def _later_fault(before: Cause, cause: Cause) -> Cause:
+    return before if cause == "complete" else cause
 
 
 # Board: one board of a match, and the step that is open on it.

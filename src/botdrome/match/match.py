@@ -64,9 +64,10 @@ class Match:
     """
 
     __slots__ = (
-        "_allowed", "_boards", "_chance", "_disturbed", "_given_up", "_misses", "_pause", "_quick",
-        "_rested", "_turns", "away", "beat", "board", "clocks", "deadline", "dismissed", "game",
-        "generator", "input_log", "players", "resting", "result", "seed", "step", "steps", "terms",
+        "_allowed", "_chance", "_disturbed", "_given_up", "_misses", "_pause", "_quick", "_rested",
+        "_turns", "away", "beat", "board", "clocks", "deadline", "dismissed", "ended_boards",
+        "game", "generator", "input_log", "players", "resting", "result", "seed", "step", "steps",
+        "terms",
     )  # fmt: skip
 
     def __init__(
@@ -114,7 +115,7 @@ class Match:
         self.dismissed: dict[Player, Cause] = {}
         """Players who are out of the whole match."""
         self._misses = [0] * players
-        self._boards: list[BoardResult] = []
+        self.ended_boards: list[BoardResult] = []
         self._chance = generator(seed)
         self.board, self.step = Board(0, game.start(players, self._chance), players), Step()
 
@@ -372,10 +373,10 @@ class Match:
     def _end_board(self, now: Milliseconds, news: News) -> None:
         board = self.board
         result = board.result()
-        self._boards.append(result)
+        self.ended_boards.append(result)
         news.append((BoardEnded(board.number, result), board.position))
         if board.number + 1 == self.terms.boards:
-            return self._end(match_result(self._boards), news)
+            return self._end(match_result(self.ended_boards), news)
         position = self.game.start(self.players, self._chance.turn_to(self.steps))
         self.board, self.step, self.resting = (
             Board(board.number + 1, position, self.players),
@@ -390,7 +391,7 @@ class Match:
 
     def result_if_ended(self, cause: Cause) -> Result:
         """The result if the match ended now, for this cause."""
-        return match_result([*self._boards, self.board.result(cause)])
+        return match_result([*self.ended_boards, self.board.result(cause)])
 
     def _end_here(self, cause: Cause, news: News) -> None:
         self._end(self.result_if_ended(cause), news)

@@ -72,8 +72,8 @@ class Insert(Struct, frozen=True):
 
 
 class Replace(Struct, frozen=True):
-    """Insert rows into a table of `schema.KEYS`, each in place of an earlier one with its key. No
-    two of them have the same.
+    """Insert rows with different keys into a table of `schema.REPLACED`, in place of earlier ones
+    with the same keys.
     """
 
     table: str
@@ -126,7 +126,6 @@ END_OF_SEAT = Columns(
     (("place", "integer"), ("score", "float8"), ("cause", "text")),
     (("player", "integer"), ("number", "bigint")),
 )
-DELETE_RECORDS = "DELETE FROM records WHERE number IN (SELECT number FROM matches WHERE id IN :ids)"
 ABORT = f"""UPDATE matches SET status = 'aborted', ended = :ended, reason = :reason
     WHERE {queries.HAS_STATUS["running"]}"""
 ABORT_SOME = f"{ABORT} AND id IN :ids AND node = :of_node"
@@ -187,8 +186,9 @@ class MatchBatch:
         self._seats: dict[int, list[Row]] = {}
         self._ended_matches: dict[int, Row] = {}
         self._ended_seats: dict[int, list[Row]] = {}
-        self._outdated: list[str] = []
         self._records: dict[int, Row] = {}
+        self._newer_records: dict[int, Row] = {}
+        """Those that replace stored ones."""
         self._notes: list[TableRow] = []
 
     def begin(self, match: Begin) -> bool:
@@ -223,10 +223,7 @@ class MatchBatch:
         else:
             self._ended_matches[number] = (*match.match, number)
             self._ended_seats[number] = [(*seat, number) for seat in match.seats]
-        if match.id in self._filed:
-            del self._filed[match.id]
-            self._outdated.append(match.id)
-        self._file(number, match.files)
+        self._file(number, match.files, match.id in self._filed)
         self._notes.extend(match.notes)
 
     def _check_end(self, match: End) -> None:
@@ -246,18 +243,18 @@ class MatchBatch:
         for *end, player in match.seats:
             seats[player] = (*seats[player][: -len(END_OF_SEAT.changed)], *end)
 
-    def _file(self, number: int, files: MatchFiles) -> None:
-        self._records[number] = (number, files.record, compressed(files.flights))
+    def _file(self, number: int, files: MatchFiles, again: bool = False) -> None:
+        records = self._newer_records if again else self._records
+        records[number] = (number, files.record, compressed(files.flights))
 
     def steps(self) -> Iterator[Step]:
-        if self._outdated:
-            yield Run(DELETE_RECORDS, {"ids": self._outdated})
-        steps: list[Insert | Update] = [
+        steps: list[Insert | Replace | Update] = [
             Insert("matches", [*self._matches.values()]),
             Insert("seats", [seat for seats in self._seats.values() for seat in seats]),
             Update(END_OF_MATCH, [*self._ended_matches.values()]),
             Update(END_OF_SEAT, [seat for seats in self._ended_seats.values() for seat in seats]),
             Insert("records", [*self._records.values()]),
+            Replace("records", [*self._newer_records.values()]),
         ]
         yield from (step for step in steps if step.rows)
         yield from replaced(self._notes)

@@ -142,7 +142,7 @@ class Journal:
     def note(self, begin: Begin) -> None:
         """Queue the begin of a match; it is written before all later changes."""
         begun = self._hand_over(begin, BEGIN_DELAY, lasting=True)
-        if not self.trouble:
+        if not self._outage.trouble:
             self._begun = begun
 
     async def settled(self) -> None:
@@ -160,13 +160,13 @@ class Journal:
         self._arrived.set()
         while not self._task.done():
             await asyncio.wait([self._task], timeout=CLOSING_TIME)
-            if self.trouble:
+            if self._outage.trouble:
                 self._task.cancel()
                 await asyncio.wait([self._task])
         if not self._task.cancelled():
             self._task.result()
         if self._waiting:
-            ends, problem = self.unwritten, self.trouble
+            ends, problem = self.unwritten, self._outage.trouble
             for entry in self._waiting:
                 self._settle(entry, StoreUnavailable(problem))
             raise StoreUnavailable(
@@ -180,8 +180,8 @@ class Journal:
         if self._fenced is not None:
             entry.resolve(None if isinstance(change, Begin) else Fenced(*self._fenced.args))
             return entry.future
-        if self.trouble and not lasting:
-            entry.resolve(StoreUnavailable(self.trouble))
+        if self._outage.trouble and not lasting:
+            entry.resolve(StoreUnavailable(self._outage.trouble))
             return entry.future
         self.unwritten += isinstance(change, End)
         self._waiting.append(entry)
@@ -204,7 +204,7 @@ class Journal:
 
     async def _keep_writing(self) -> None:
         while self._waiting or not self._closing:
-            if self.trouble:
+            if self._outage.trouble:
                 await asyncio.sleep(self._pause)
                 self._pause = min(2 * self._pause, LONGEST_PAUSE)
                 await self._write_batch()
@@ -216,7 +216,7 @@ class Journal:
                 self._alarm = None
             while (
                 self._waiting
-                and not self.trouble
+                and not self._outage.trouble
                 and (self._alarm is None or len(self._waiting) >= self._next())
             ):
                 await self._write_batch()
@@ -253,7 +253,7 @@ class Journal:
         for entry, outcome in zip(batch, outcomes, strict=False):
             self._waiting.popleft()
             self._settle(entry, outcome)
-        if self.trouble:
+        if self._outage.trouble:
             self._pause = SHORTEST_PAUSE
             self._outage.worked(unwritten=self.unwritten)
             self._arrived.set()

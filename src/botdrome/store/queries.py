@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from botdrome.store.entries import BotOrder, Status, Wanted
 from botdrome.store.rows import Fetch, key
-from botdrome.store.schema import COLUMNS, KEYS, RELEASED
+from botdrome.store.schema import COLUMNS, RELEASED, REPLACED
 
 BOT = ", ".join((*COLUMNS["bots"], "hosted"))
 NOTE = ", ".join(COLUMNS["notes"])
@@ -46,7 +46,8 @@ def count_if(condition: str) -> str:
 
 def in_place(table: str) -> str:
     """Return the end of an INSERT whose rows replace earlier ones with the same keys."""
-    keys, others = KEYS[table], COLUMNS[table][len(KEYS[table]) :]
+    keys = REPLACED[table]
+    others = COLUMNS[table][len(keys) :]
     fresh = ", ".join(f"{name} = excluded.{name}" for name in others)
     return f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {fresh}"
 

@@ -421,7 +421,7 @@ def ended_boards(table: Table, counted: Counted) -> list[PlayedBoard]:
     Each move is a step, and all were made on the first of them.
     """
     match, names = table.match, table.entry.players
-    boards = (match.result or match.result_if_ended("aborted")).boards
+    boards = match.ended_boards if match.result is None else match.result.boards
     start, end = counted.since, max(counted.since, epoch_now())
     played: list[PlayedBoard] = []
     for number, board in enumerate(boards[counted.boards :], counted.boards):

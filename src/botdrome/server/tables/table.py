@@ -42,20 +42,12 @@ from botdrome.wire.writers import MatchWriters, match_status
 class BoardBreak:
     """The table's clock stands still, and all events wait until the board is stored."""
 
-    def __init__(
-        self,
-        news: News,
-        now: Milliseconds,
-        since: float,
-        storing: asyncio.Future[None] | None = None,
-    ) -> None:
+    def __init__(self, news: News, now: Milliseconds, since: float) -> None:
         self.news = news
         """The news of the end of the board."""
         self.now, self.since = now, since
         """When the break began, on the table's clock and on the loop's."""
         self.waiting: list[Callable[[], object]] = []
-        self._storing = storing
-        """Kept here because the loop keeps no reference to a task."""
 
 
 SHORT, LIGHT = 50, 1 << 14
@@ -353,16 +345,24 @@ class Table:
 
     def _end_board(self, news: News, now: Milliseconds) -> None:
         """Store a board before its result is sent and before the next one starts."""
-        storing = self._loop.create_task(self._write_board())
-        self._break = BoardBreak(news, now, self._loop.time(), storing)
-        storing.add_done_callback(self._board_stored)
+        self._break = BoardBreak(news, now, self._loop.time())
+        self._under_way(self._write_board).add_done_callback(self._board_stored)
 
-    async def _write_board(self) -> None:
+    def _under_way(self, write: Callable[[], Awaitable[None]]) -> asyncio.Future[None]:
+        """Begin to write, and return a future, which also has what goes wrong at once."""
+        try:
+            return asyncio.ensure_future(write())
+        except Exception as problem:
+            failed: asyncio.Future[None] = self._loop.create_future()
+            failed.set_exception(problem)
+            return failed
+
+    def _write_board(self) -> Awaitable[None]:
         """Store the boards so far, in case nothing else is ever stored of the match."""
         entry, match = self.entry, self.match
         record, result = unchecked_file(match, entry.players), match.result_if_ended("aborted")
         view, notes = match.view(None), self._subscribers.notes(self)
-        await self._store.finish(
+        return self._store.finish(
             Finish(entry.id, "running", None, result, view, record, notes=notes)
         )
 
@@ -454,19 +454,15 @@ class Table:
         if self._timer is not None:
             self._timer.cancel()
         self._last = news, now, monotonic()
-        result = self.match.result
-        assert result is not None
-        try:
-            self._find_last_words()
-            metrics.MOVES.inc(self.match.input_log.moves)
-            self._ending = asyncio.ensure_future(self._write_end(result))
-        except Exception as problem:
-            self._ending = self._loop.create_future()
-            self._ending.set_exception(problem)
+        self._find_last_words()
+        metrics.MOVES.inc(self.match.input_log.moves)
+        self._ending = self._under_way(self._write_end)
         self._ending.add_done_callback(self._stored)
 
-    def _write_end(self, result: Result) -> Awaitable[None]:
+    def _write_end(self) -> Awaitable[None]:
         """Store a long match in pieces, so that the event loop serves other matches in between."""
+        result = self.match.result
+        assert result is not None
         log, flights = self.match.input_log, self._records.packed(result.causes)
         if len(log) > SHORT or sum(map(len, log.some(0, SHORT))) > LIGHT:
             return self._write_in_pieces(result, flights)
