@@ -34,12 +34,12 @@ from tests.server.rooms.duel import clients as duellists
 pytestmark = pytest.mark.anyio
 
 BUDGETS = {
-    "a move of noughts and crosses": 31,
-    "a duel move": 27,
-    "a boat shot": 27,
-    "a Bomberman action": 35,
-    "a Battlecube tick of two bots": 128,
-    "a Bumblebots beat": 54,
+    "a move of noughts and crosses": 27,
+    "a duel move": 25,
+    "a boat shot": 23,
+    "a Bomberman action": 33,
+    "a Battlecube tick of two bots": 123,
+    "a Bumblebots beat": 51,
     "a login with pairing": 165,
     "the end of a match": 115,
     "an idle second": 2,

@@ -256,7 +256,7 @@ def native_state(entry: MatchEntry, view: View) -> Message:
     scene = UpdateParts(
         names,
         bots,
-        time_left=None,
+        status=None,
         strikes=(0,) * len(names),
         boards=boards,
         result=result,

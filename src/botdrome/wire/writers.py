@@ -27,13 +27,39 @@ class MatchHeader(Struct, frozen=True):
 # Match status: the state of a match beside its position.
 
 
-class MatchStatus(Struct, frozen=True):
+class MatchStatus(Struct, frozen=True, gc=False):
     now: Milliseconds
-    time_left: Milliseconds | None
-    """The time until the current step ends, as announced; None: no limit."""
     strikes: tuple[int, ...]
     players: int
     board: int
+    match: Match
+
+    @property
+    def time_left(self) -> Milliseconds | None:
+        """The time until the current step ends, as announced; None: no limit.
+
+        Few writers need it. It is the whole limit before a step begins, and never has the grace
+        period or a credit.
+        """
+        match = self.match
+        due, pace = match.deadline, match.terms.pace
+        if due is None:
+            return None
+        left = due - self.now
+        if match.resting:
+            left = max(left, 0) + (pace.limit or 0)
+            return min(left, pace.limit) if pace.grace and pace.limit is not None else left
+        if match.clocks.active:
+            left -= match.credited
+        if grace := pace.grace:
+            limit = pace.limit if match.steps or pace.first is None else pace.first
+            left -= (limit or 0) * grace // 100
+        return left if left > 0 else 0
+
+
+def match_status(match: Match, now: Milliseconds) -> MatchStatus:
+    board = match.board
+    return MatchStatus(now, board.strikes, match.players, board.number, match)
 
 
 PlayerMessages = dict[Player, list[bytes]]
@@ -53,7 +79,7 @@ MakeWriter = Callable[[MatchHeader], Writer]
 class MatchWriters:
     """The writers of one match, each with its players: it writes once for all of them."""
 
-    __slots__ = ("_writers", "header", "recap", "shared")
+    __slots__ = ("_shared", "_writers", "header", "only", "recap")
 
     def __init__(self, header: MatchHeader) -> None:
         self.header = header
@@ -63,8 +89,10 @@ class MatchWriters:
         New writers learn it, and tell nobody.
         """
         self._writers: dict[MakeWriter, tuple[Writer, dict[Player, None]]] = {}
-        self.shared: list[tuple[Writer, Collection[Player]]] = []
+        self._shared: list[tuple[Writer, Collection[Player]]] = []
         """The writers that have players."""
+        self.only: tuple[Writer, Collection[Player]] | None = None
+        """The writer of all players, if there is just one."""
 
     def join(self, player: Player, make: MakeWriter) -> Writer:
         """Return the writer for a player from now on; players with the same `make` share it."""
@@ -79,43 +107,21 @@ class MatchWriters:
         writer, players = own = writers[make]
         players[player] = None
         if len(writers) == 1:
-            self.shared = [own]
+            self._shared = [own]
         else:
-            self.shared = [one for one in writers.values() if one[1]]
+            self._shared = [one for one in writers.values() if one[1]]
+        self.only = own if len(self._shared) == 1 else None
         return writer
 
     def written(self, news: News, status: MatchStatus) -> PlayerMessages:
         """Return the messages for all players."""
         told: PlayerMessages = {}
-        for writer, players in self.shared:
+        for writer, players in self._shared:
             told |= writer.on_news(news, status, players)
         return told
 
 
-# Values that writers need beside the news: the status of the match, the board of each event, and
-# seats.
-
-
-def match_status(match: Match, now: Milliseconds) -> MatchStatus:
-    """The time shown to players is the whole limit before a step begins, and never has the grace
-    period or a credit.
-    """
-    board, left, due = match.board, None, match.deadline
-    if due is not None:
-        left, pace = due - now, match.terms.pace
-        if match.resting:
-            left = max(left, 0) + (pace.limit or 0)
-            if pace.grace and pace.limit is not None:
-                left = min(left, pace.limit)
-        else:
-            if match.clocks.active:
-                left -= match.credited
-            if grace := pace.grace:
-                limit = pace.limit if match.steps or pace.first is None else pace.first
-                left -= (limit or 0) * grace // 100
-            if left < 0:
-                left = 0
-    return MatchStatus(now, left, board.strikes, match.players, board.number)
+# Values that writers need beside the news and the status: the board of each event, and seats.
 
 
 def boards_of(news: News, last: int) -> Sequence[int]:

@@ -29,7 +29,7 @@ NAMES = (b"ann", b"Bob", b"bobby", b"Cap'n Zo")
 WIDTH, HEIGHT = 7, 5
 FLEET = "AAA...." + "BB....." + "." * 21
 CASES = range(4000)
-NOW = MatchStatus(now=0, time_left=None, strikes=(0,) * 4, players=4, board=0)
+NOW = match_status(Match(Battleship(), 4, Terms(), seed=1), 0)
 
 
 def drawn(pieces: list[bytes], most: int, chance: Chance) -> bytes:

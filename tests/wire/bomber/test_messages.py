@@ -9,6 +9,8 @@ import pytest
 
 from botdrome.games.bomberman import Bomberman
 from botdrome.match.events import Began, Ended, Late, Left, Played, Refused, Result
+from botdrome.match.match import Match
+from botdrome.match.terms import Pace, Terms
 from botdrome.wire.bomber.conversation import (
     CAME_LATE,
     IS_DEAD,
@@ -29,7 +31,7 @@ from botdrome.wire.bomber.state import (
     beginning_for,
     whereabouts,
 )
-from botdrome.wire.writers import MatchStatus
+from botdrome.wire.writers import match_status
 from tests.games.bombermen import after, drawn
 
 ROOM = {
@@ -37,7 +39,9 @@ ROOM = {
     "wrapped_responses": False,
 }  # fmt: skip
 POSITION = drawn("A....\n.#.#.\n.....\n.#.#.\n....B")
-STANDING = MatchStatus(now=10, time_left=190, strikes=(0, 0), players=2, board=0)
+MATCH = Match(Bomberman(), 2, Terms(Pace(200, beat=True)), seed=1)
+MATCH.start()
+STANDING = match_status(MATCH, 10)
 
 
 @pytest.mark.parametrize("word", ["MOVE_UP", "move_up", "UP", "up", "Up"])

@@ -24,10 +24,10 @@ SHOWN: Final = BEGINNING + ENDING
 """A message up to this length is kept whole."""
 ENTRY: Final = 6
 """The number of fields of an entry."""
-OVERHEAD: Final = 20
-"""Bytes of an entry beside its message and its verdict."""
+LONGEST: Final = 512
+"""Bytes of an entry at most, about."""
 SHEETS: Final = 8
-"""A full record has about this many sheets. The oldest sheet is dropped first."""
+"""A full record has at least this many sheets. The oldest sheet is dropped first."""
 
 PACK: Final = msgspec.msgpack.Encoder().encode
 
@@ -36,26 +36,25 @@ class FlightRecord:
     """The record of one seat. It is bounded: the last part of a long match is kept.
 
     The fields of all entries (time, whether it came in, message, verdict, steps so far, times that
-    are not charged) are in one list. A full list is packed into a sheet of bytes. So the garbage
+    are not charged) are in one list. A full list is packed into sheets of bytes. So the garbage
     collector has nothing to follow, and little is left to do when the match ends.
     """
 
-    __slots__ = ("_bytes", "_lost", "_room", "_row", "_row_bytes", "_sheets")
+    __slots__ = ("_lost", "_room", "_sheet_bytes", "_sheets", "full", "row")
 
     def __init__(self, limit: int) -> None:
-        self._row: list[Any] = []
-        self._row_bytes, self._bytes = 0, limit // SHEETS
+        self.row: list[Any] = []
+        """The table adds to it directly."""
+        self.full = ENTRY * max(1, limit // 2 // LONGEST)
+        """The length of a full row: with the longest entries it takes half of the limit."""
         self._sheets: list[tuple[int, bytes]] = []
         """With the number of their entries."""
-        self._room, self._lost = limit, 0
+        self._sheet_bytes, self._room, self._lost = limit // SHEETS, limit, 0
 
     def out(self, now: Milliseconds, messages: list[bytes], step: int) -> None:
-        for message in messages:
-            said = message if len(message) <= SHOWN else _shortened(message)
-            self._row += (now, False, said, "", step, None)
-            size = self._row_bytes = self._row_bytes + len(said) + OVERHEAD
-            if size > self._bytes:
-                self._turn_over()
+        self.row += sent(now, messages, step)
+        if len(self.row) >= self.full:
+            self.turn_over()
 
     def came(
         self,
@@ -66,33 +65,57 @@ class FlightRecord:
         uncharged: Uncharged = NOTHING,
     ) -> None:
         """`step` is the number of steps played before."""
-        said = message if len(message) <= SHOWN else _shortened(message)
-        times = None if uncharged is NOTHING or uncharged == NOTHING else uncharged
-        self._row += (now, True, said, verdict, step, times)
-        size = self._row_bytes = self._row_bytes + len(said) + len(verdict) + OVERHEAD
-        if size > self._bytes:
-            self._turn_over()
+        self.row += received(now, message, verdict, step, uncharged)
+        if len(self.row) >= self.full:
+            self.turn_over()
 
-    def _turn_over(self) -> None:
-        sheet = PACK(self._row)
-        self._sheets.append((len(self._row) // ENTRY, sheet))
-        self._row, self._row_bytes = [], 0
-        self._room -= len(sheet)
+    def turn_over(self) -> None:
+        row = self.row
+        self._add_sheets(row)
+        row.clear()
         while self._room < 0:
             entries, forgotten = self._sheets.pop(0)
             self._room += len(forgotten)
             self._lost += entries
 
+    def _add_sheets(self, row: list[Any]) -> None:
+        """Pack a row, in halves if one sheet cannot take it."""
+        sheet, entries = PACK(row), len(row) // ENTRY
+        if len(sheet) > self._sheet_bytes and entries > 1:
+            half = entries // 2 * ENTRY
+            self._add_sheets(row[:half])
+            self._add_sheets(row[half:])
+        else:
+            self._sheets.append((entries, sheet))
+            self._room -= len(sheet)
+
     def packed(self, cause: str) -> bytes:
         """Return the record packed for the store, since few records are ever read."""
         if not self._sheets:
-            return PACK((0, [self._row] if self._row else [], cause, ENTRY))
-        if self._row:
-            self._turn_over()
+            return PACK((0, [self.row] if self.row else [], cause, ENTRY))
+        if self.row:
+            self.turn_over()
         return PACK((self._lost, [msgspec.Raw(sheet) for _, sheet in self._sheets], cause, ENTRY))
 
 
-def _shortened(message: bytes) -> bytes:
+def received(
+    now: Milliseconds, message: bytes, verdict: str, step: int, uncharged: Uncharged
+) -> tuple[Any, ...]:
+    """Return the entry for a message of a player."""
+    said = message if len(message) <= SHOWN else shortened(message)
+    return now, True, said, verdict, step, None if uncharged is NOTHING else uncharged
+
+
+def sent(now: Milliseconds, messages: list[bytes], step: int) -> tuple[Any, ...]:
+    """Return the entries for messages to a player."""
+    if len(messages) == 1:  # nearly always
+        message = messages[0]
+        said = message if len(message) <= SHOWN else shortened(message)
+        return now, False, said, "", step, None
+    return tuple(chain.from_iterable([sent(now, [message], step) for message in messages]))
+
+
+def shortened(message: bytes) -> bytes:
     return b"%b [... %d bytes ...] %b" % (
         message[:BEGINNING],
         len(message) - SHOWN,
@@ -103,10 +126,12 @@ def _shortened(message: bytes) -> bytes:
 class FlightRecords:
     """The records of all seats of a match."""
 
-    __slots__ = ("flights", "missed")
+    __slots__ = ("flights", "full", "missed", "rows")
 
     def __init__(self, players: int, limit: int) -> None:
         self.flights = [FlightRecord(limit) for _ in range(players)]
+        self.rows = [flight.row for flight in self.flights]
+        self.full = self.flights[0].full
         self.missed: dict[Player, Milliseconds] = {}
         """Players that missed a deadline, and when: their next message was meant for that step."""
 
@@ -126,7 +151,10 @@ class FlightRecords:
             verdict = self._in_view_of_the_time(player, _verdict(player, news), now)
         else:
             verdict = "accepted"
-        self.flights[player].came(now, message, verdict, step, uncharged)
+        row = self.rows[player]
+        row += received(now, message, verdict, step, uncharged)
+        if len(row) >= self.full:
+            self.turn_over()
         return verdict
 
     def silence(
@@ -136,6 +164,12 @@ class FlightRecords:
         for player in players:
             self.missed[player] = due
             self.flights[player].came(now, b"", "no answer in time", step)
+
+    def turn_over(self) -> None:
+        """One row is full, so others may be, too."""
+        for flight in self.flights:
+            if len(flight.row) >= self.full:
+                flight.turn_over()
 
     def packed(self, causes: Sequence[Cause]) -> tuple[bytes, ...]:
         return tuple(

@@ -19,7 +19,7 @@ from botdrome.match.match import News
 from botdrome.match.record import Resumption, Setup, setup_of
 from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.audience import SeatedPlayer
-from botdrome.server.tables.table import BoardBreak, Table
+from botdrome.server.tables.table import NEVER, BoardBreak, Table
 from botdrome.server.tables.timing import MoveTimes, TickTimers
 from botdrome.store.entries import Fenced, MatchEntry, StoreUnavailable
 from botdrome.store.journal import LONGEST_PAUSE, SHORTEST_PAUSE, Outage
@@ -384,7 +384,7 @@ class KeptTable(Table):
 
     def _ring(self) -> None:
         if self._stopped is not None:
-            self._timer = None
+            self._timer, self._timer_due = None, NEVER
             return
         if not self._touched:
             self._touch()

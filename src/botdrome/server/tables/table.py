@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from itertools import accumulate
+from sys import maxsize
 from time import monotonic, time
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
 from botdrome.games.game import Game, Raw
-from botdrome.match.events import Cause, Played, Player, Result, meant_for, rotated
+from botdrome.match.events import Cause, Player, Result, meant_for, rotated
 from botdrome.match.match import News
 from botdrome.match.record import ENCODER, setup_of, unchecked_file, unchecked_pieces
 from botdrome.match.terms import Milliseconds
@@ -25,7 +26,7 @@ from botdrome.server.tables.audience import (
     header_of,
     live_table,
 )
-from botdrome.server.tables.flight_records import FlightRecords
+from botdrome.server.tables.flight_records import SHOWN, FlightRecords, sent, shortened
 from botdrome.server.tables.timing import NOTHING, MoveTimes, TickTimers, Timer, Timers
 from botdrome.store.entries import (
     AlreadyOver,
@@ -36,7 +37,7 @@ from botdrome.store.entries import (
     StoreUnavailable,
 )
 from botdrome.store.store import Store
-from botdrome.wire.writers import MatchWriters, match_status
+from botdrome.wire.writers import MatchStatus, MatchWriters, match_status
 
 
 class BoardBreak:
@@ -137,6 +138,8 @@ class Subscribers:
 
 log = structlog.get_logger()
 
+NEVER: Final[Milliseconds] = maxsize
+
 BETWEEN_BOARDS = "ignored: the next board has not started"
 
 
@@ -173,7 +176,7 @@ class Table:
         self._tick_timers = tick_timers if match.terms.pace.beat else None
         self._timers: Timers = self._tick_timers or self._loop
         self._timer: Timer | None = None
-        self._timer_due, self._reason = 0, ""
+        self._timer_due, self._reason = NEVER, ""
         self._last: tuple[News, Milliseconds, float]
         self._last_words: dict[Player, list[bytes]] = {}
         self._ending: asyncio.Future[None]
@@ -231,20 +234,25 @@ class Table:
             now = self.now()
         if self._break is not None:
             return self._submit_in_break(player, raw, message)
-        match = self.match
-        uncharged = self._times.before_move(player, self._seated.get(player), now)
+        match, records = self.match, self._records
+        uncharged = self._times.before_move(player, self._seated, now)
         step = match.steps
         news = match.submit(player, raw, now)
         if uncharged is not NOTHING and uncharged[1] and match.steps == step:
             self._times.after_refusal(player, uncharged, now)
-        records, verdict = self._records, "accepted"
-        if len(news) == 1 and type(news[0][0]) is Played and not records.missed:  # nearly always
-            self._flights[player].came(now, message, verdict, step, uncharged)
-        else:
+        if records.missed or (news and (len(news) > 1 or match.steps == step)):
             verdict = records.move(player, now, message, news, step, uncharged)
-        if news:
             self._publish(news, now)
-        return verdict
+            return verdict
+        # Nearly always: the step waits for others, or was played, and that is all the news.
+        said = message if len(message) <= SHOWN else shortened(message)
+        row, times = records.rows[player], None if uncharged is NOTHING else uncharged
+        row += (now, True, said, "accepted", step, times)  # received(), without the call
+        if news:
+            self._tell(news, now)
+        elif len(row) >= records.full:
+            records.turn_over()
+        return "accepted"
 
     def _submit_in_break(self, player: Player, raw: Raw, message: bytes) -> str:
         self.note(player, message, BETWEEN_BOARDS)
@@ -252,6 +260,7 @@ class Table:
 
     def leave(self, player: Player) -> None:
         self._seated.pop(player, None)
+        self._times.leave(player)
         self._flights[player].came(self.now(), b"", "gone", self.match.steps)
         self._inform(lambda now: self.match.leave(player, now))
 
@@ -337,11 +346,6 @@ class Table:
             self._end_board(news, now)
         else:
             self._tell(news, now)
-            due = match.deadline  # _let_look(), without the call
-            if due is not None and (self._timer is None or due < self._timer_due):
-                self._set_timer(due, now)
-            for changed in self._subscribers.changed:
-                changed()
 
     def _end_board(self, news: News, now: Milliseconds) -> None:
         """Store a board before its result is sent and before the next one starts."""
@@ -390,29 +394,42 @@ class Table:
                     "what happened between two boards could not be told", match=self.entry.id
                 )
 
-    def _let_look(self, now: Milliseconds) -> None:
-        due = self.match.deadline
-        if due is not None and (self._timer is None or due < self._timer_due):
+    def _tell(self, news: News, now: Milliseconds) -> None:
+        """All messages are written before the first is sent."""
+        self.shown = news[-1][1]
+        match, only = self.match, self.writers.only
+        board, step = match.board, match.steps
+        status = MatchStatus(now, board.strikes, match.players, board.number, match)
+        if only is not None:  # written(), without the call
+            writer, players = only
+            told = writer.on_news(news, status, players)
+        else:
+            told = self.writers.written(news, status)
+        records, seated, last = self._records, self._seated, None
+        rows = records.rows
+        for player, messages in told.items():
+            if messages and (one := seated.get(player)) is not None:
+                if messages is not last:  # players that get the same have the same entries
+                    last, entries = messages, sent(now, messages, step)
+                row = rows[player]
+                row += entries
+                one.tell(messages)
+        if last and len(row) >= records.full:
+            records.turn_over()
+        if self._subscribers.notified or self.audience.spectators:
+            self._show(news, now)
+        due = match.deadline  # _let_look(), without the call
+        if due is not None and due < self._timer_due:
             self._set_timer(due, now)
         for changed in self._subscribers.changed:
             changed()
 
-    def _tell(self, news: News, now: Milliseconds) -> None:
-        """All messages are written before the first is sent."""
-        self.shown = news[-1][1]
-        match, shared = self.match, self.writers.shared
-        status = match_status(match, now)
-        if len(shared) == 1:  # written(), without the call
-            writer, players = shared[0]
-            told = writer.on_news(news, status, players)
-        else:
-            told = self.writers.written(news, status)
-        for player, messages in told.items():
-            if messages and (one := self._seated.get(player)) is not None:
-                self._flights[player].out(now, messages, match.steps)
-                one.tell(messages)
-        if self._subscribers.notified or self.audience.spectators:
-            self._show(news, now)
+    def _let_look(self, now: Milliseconds) -> None:
+        due = self.match.deadline
+        if due is not None and due < self._timer_due:
+            self._set_timer(due, now)
+        for changed in self._subscribers.changed:
+            changed()
 
     def _show(self, news: News, now: Milliseconds) -> None:
         self._subscribers.notify(news)
@@ -434,7 +451,7 @@ class Table:
         self._timer = self._timers.call_later(max(0, due - now) / 1000, self._ring)
 
     def _ring(self) -> None:
-        self._timer = None
+        self._timer, self._timer_due = None, NEVER
         if self.match.result is not None or self._break is not None:
             return None
         now, due = self.now(), self.match.deadline
@@ -525,4 +542,5 @@ class Table:
         except Exception:
             log.exception("there are no words for the end of a match", match=self.entry.id)
         for player in self._last_words.keys() & self._seated.keys():
-            self._flights[player].out(now, self._last_words[player], self.match.steps)
+            row = self._records.rows[player]
+            row += sent(now, self._last_words[player], self.match.steps)

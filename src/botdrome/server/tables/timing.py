@@ -2,7 +2,7 @@
 
 import asyncio
 from asyncio import AbstractEventLoop
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count
@@ -158,6 +158,7 @@ class MoveTimes:
         "_known",
         "_left_out",
         "_looks",
+        "_quick",
         "_read_first",
         "_simple",
         "match",
@@ -177,6 +178,8 @@ class MoveTimes:
         """The network time of each player, with no delay of the arena."""
         self._looks: list[Milliseconds] = [0] * match.players
         """When to look at the network time of each player again."""
+        self._quick: list[Milliseconds] = [0] * match.players
+        """Until when nothing need be known of a move within DELAY."""
         self._house: list[Player] = []
         """The seats of house bots."""
         self._read_first = False
@@ -193,7 +196,7 @@ class MoveTimes:
             for player, one in seated.items():
                 if one.network_time():  # nearly never when bots run beside the server
                     self._look(player, one, 0)
-                    self._looks[player] = 0
+                    self._looks[player] = self._quick[player] = 0
         return news
 
     def seat_house(self, player: Player) -> None:
@@ -201,37 +204,39 @@ class MoveTimes:
         self._house.append(player)
 
     def before_move(
-        self, player: Player, seated: SeatedPlayer | None, now: Milliseconds
+        self, player: Player, seated: Mapping[Player, SeatedPlayer], now: Milliseconds
     ) -> Uncharged:
         """Credit a player whose move is about to be judged."""
         if self._clock.left_out != self._left_out:
             self._note_stall(now)
-        elif (
-            self._simple
-            and now - self.match.step.opened < DELAY
-            and seated is not None
-            and now < self._looks[player]
-        ):
+        elif now < self._quick[player] and now - self.match.step.opened < DELAY:
             return self._known[player]  # a quick bot is in time, and was not delayed
         if self._beat:
             self._note_lateness(now)
             return NOTHING
-        if seated is None:
+        one = seated.get(player)
+        if one is None:
             return self._charge_no_house_bot(player, now) if player in self._house else NOTHING
         if now >= self._looks[player]:
-            self._look(player, seated, now)
+            self._look(player, one, now)
         due = self.match.deadline
         if self._banked or (due is not None and now > due):
-            return self._charge_nothing_for_delays(player, seated, now)
+            return self._charge_nothing_for_delays(player, one, now)
         if now - self.match.step.opened >= DELAY and self._behind():
-            return self._note_delay(player, seated, now)
+            return self._note_delay(player, one, now)
         return self._known[player]
+
+    def leave(self, player: Player) -> None:
+        """Nothing is known any more of a player that has no seat."""
+        self._quick[player] = 0
 
     def _look(self, player: Player, seated: SeatedPlayer, now: Milliseconds) -> None:
         self._looks[player] = now + PERIOD
+        if self._simple:
+            self._quick[player] = now + PERIOD
         network = min(self._cap, int(seated.network_time() * 1000))
         if network != self._known[player][0]:
-            self._known[player] = (network, 0)
+            self._known[player] = (network, 0) if network else NOTHING
             self.match.credit(player, network, 0, now)
 
     def _charge_nothing_for_delays(
@@ -268,7 +273,7 @@ class MoveTimes:
             return NOTHING
         arena = now - self.match.step.opened
         self.match.credit(player, 0, arena, now)
-        return 0, arena
+        return (0, arena) if arena else NOTHING
 
     def reads_first(self, now: Milliseconds) -> bool:
         """Return whether a timer should wait until the loop has read the moves that arrived while

@@ -43,7 +43,8 @@ class UpdateParts(Struct, gc=False):
     """The players' names."""
     bots: tuple[str, ...]
     """The same by seat on this board."""
-    time_left: Milliseconds | None
+    status: MatchStatus | None
+    """None: the match is not being played."""
     strikes: tuple[int, ...]
     boards: tuple[BoardResult, ...]
     result: Result | None
@@ -52,6 +53,10 @@ class UpdateParts(Struct, gc=False):
     """Why a move was refused."""
     match: str = ""
     """The id of the match, with which a bot can return to it."""
+
+    @property
+    def time_left(self) -> Milliseconds | None:
+        return None if self.status is None else self.status.time_left
 
 
 Update = Callable[[UpdateParts, View], Message]
@@ -315,7 +320,7 @@ class Battlebot:
         return UpdateParts(
             self._names,
             self._bots,
-            status.time_left,
+            status,
             status.strikes,
             self._boards,
             result,
