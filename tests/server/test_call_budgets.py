@@ -38,7 +38,7 @@ BUDGETS = {
     "a duel move": 25,
     "a boat shot": 23,
     "a Bomberman action": 33,
-    "a Battlecube tick of two bots": 123,
+    "a Battlecube tick of two bots": 115,
     "a Bumblebots beat": 51,
     "a login with pairing": 165,
     "the end of a match": 115,

@@ -434,6 +434,10 @@ be 64 bots.
 """
 
 
+MOST_EVENTS = 256
+"""Events that a game keeps for the next tick."""
+
+
 class CubeEvent(Struct, eq=False):
     """An event of socket.io. It is encoded once, when the first client needs it."""
 
@@ -480,6 +484,8 @@ class CubeWriter:
         self._encoded = b""
         """The state as JSON, if bots were called with it."""
         self._pile = BombPile()
+        self._events: dict[tuple[Any, ...], CubeEvent] = {}
+        """What happened lately; a bot that stands still does the same again."""
 
     # The state of play.
 
@@ -577,25 +583,25 @@ class CubeWriter:
 
     def _happened(self, view: View) -> list[CubeEvent]:
         told: list[CubeEvent] = []
-        names, game_id = self.names, self.game_id
         for one in view["happened"]:
-            name, did = names[one["seat"]], one.get("did")
-            if did is None:
-                told.append(
-                    CubeEvent("PLAYER_LOST", {"cause": one["lost"], "name": name, "id": game_id})
-                )
-                continue
-            cell = {"x": one["x"], "y": one["y"], "z": one["z"]}
-            if did == "move":
-                told.append(
-                    CubeEvent(
-                        DID[did],
-                        {"name": name} | cell | {"direction": one["direction"], "id": game_id},
-                    )
-                )
-            else:
-                told.append(CubeEvent(DID[did], cell | {"name": name, "id": game_id}))
+            key = tuple(one.values())
+            event = self._events.get(key)
+            if event is None:
+                if len(self._events) >= MOST_EVENTS:
+                    self._events.clear()
+                event = self._events[key] = self._event(one)
+            told.append(event)
         return told
+
+    def _event(self, one: View) -> CubeEvent:
+        name, did, game_id = self.names[one["seat"]], one.get("did"), self.game_id
+        if did is None:
+            return CubeEvent("PLAYER_LOST", {"cause": one["lost"], "name": name, "id": game_id})
+        cell = {"x": one["x"], "y": one["y"], "z": one["z"]}
+        if did == "move":
+            payload = {"name": name} | cell | {"direction": one["direction"], "id": game_id}
+            return CubeEvent(DID[did], payload)
+        return CubeEvent(DID[did], cell | {"name": name, "id": game_id})
 
     def _lost(self, event: Out) -> CubeEvent:
         """The match put a player out: the cause in the form of the original, and plain words beside

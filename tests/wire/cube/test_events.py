@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import pytest
+
 from botdrome.games.battlecube import Battlecube
 from botdrome.games.options import with_options
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
+from botdrome.wire import cube
 from botdrome.wire.cube import CubeEvent, CubeWriter
 from botdrome.wire.writers import MatchHeader
 
@@ -79,6 +82,19 @@ def test_one_tick_in_all_its_events() -> None:
             items=[{"x": 0, "y": 0, "z": 0, "type": "BOMB"}],
         ),
     ]
+
+
+def test_events_that_come_again_are_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cube, "MOST_EVENTS", 2)
+    game = Game()
+    ticks = [game.answers([NOOP], [task]) for task in (NOOP, WEST, EAST, NOOP)]
+    assert [names(told)[1] for told in ticks] == [
+        "PLAYER_DID_NOTHING",
+        "PLAYER_MOVE_ATTEMPT",
+        "PLAYER_MOVE_ATTEMPT",
+        "PLAYER_DID_NOTHING",
+    ]
+    assert ticks[0][:2] == ticks[3][:2]
 
 
 def test_the_first_state_comes_before_anything_else() -> None:

@@ -151,6 +151,10 @@ def checked(headers: Mapping[str, str]) -> Headers:
     return tuple((name.lower(), value) for name, value in headers.items())
 
 
+POSTED = b"%bcontent-length: %d\r\n\r\n%b"
+"""A request with a body: its head, the length of the body, and the body."""
+
+
 class BotRequest(Struct, frozen=True, gc=False):
     method: str
     target: Target
@@ -161,10 +165,14 @@ class BotRequest(Struct, frozen=True, gc=False):
 
     def encoded(self) -> bytes:
         """All bytes but the tail."""
-        head, body = _head(self.method, self.target, self.headers), self.body
         if self.method == "GET":
-            return head + b"\r\n"
-        return b"%bcontent-length: %d\r\n\r\n%b" % (head, len(body) + len(self.tail), body)
+            return self.head + b"\r\n"
+        return POSTED % (self.head, len(self.body) + len(self.tail), self.body)
+
+    @property
+    def head(self) -> bytes:
+        """The request line and the headers but for the length of the body."""
+        return _head(self.method, self.target, self.headers)
 
     def redirected(self, status: int, target: Target) -> "BotRequest":
         """307 and 308 keep method and body. Headers are not sent to another origin."""

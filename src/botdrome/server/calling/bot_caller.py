@@ -15,15 +15,14 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import structlog
-from msgspec import Struct
 
 from botdrome.server import metrics
 from botdrome.server.calling.address_filter import (
     ALLOWING,
+    POSTED,
     Address,
     AddressFilter,
     BotRequest,
-    Headers,
     Target,
     checked,
     plain_address,
@@ -109,17 +108,20 @@ class BotEndpoint:
         self.address, self.port, self.name, self._pool = address, port, name, pool
         self.idle: list[BotConnection] = []
         self.keep_alive = True
-        self._limits = self._port_limit, self._host_limit = limits
+        self._port_limit, self._host_limit = limits
 
     def acquire_idle(self) -> BotConnection | None:
         """An idle connection, if a call can start at once; it then counts as running."""
-        port, host = self._port_limit, self._host_limit
-        if not self.idle or port.running >= port.most or host.running >= host.most:
+        idle, port, host = self.idle, self._port_limit, self._host_limit
+        if not idle or port.running >= port.most or host.running >= host.most:
             return None
-        connection = self.idle.pop() if self.idle[-1].usable else self.pop_idle()
-        if connection is not None:
-            port.running += 1
-            host.running += 1
+        connection: BotConnection | None = idle.pop()
+        if not (connection and connection.usable):
+            connection = self.pop_idle()
+            if connection is None:
+                return None
+        port.running += 1
+        host.running += 1
         return connection
 
     def pop_idle(self) -> BotConnection | None:
@@ -158,11 +160,18 @@ class BotEndpoint:
             raise
 
     def release(self) -> None:
-        for limit in self._limits:
-            if limit.waiting:
-                limit.release()
-            else:
-                limit.running -= 1
+        self._port_limit.release()
+        self._host_limit.release()
+
+    def finish(self, connection: BotConnection) -> None:
+        """The call on a connection of acquire_idle() is over."""
+        self.put_back(connection)
+        port, host = self._port_limit, self._host_limit
+        if port.waiting or host.waiting:
+            self.release()
+        else:  # nearly always
+            port.running -= 1
+            host.running -= 1
 
     def put_back(self, connection: BotConnection) -> None:
         """After a call: keep the connection for the next one, or close it."""
@@ -287,27 +296,13 @@ async def system_lookup(host: str) -> list[str]:
 class Resolver:
     def __init__(self, address_filter: AddressFilter, pool: ConnectionPool, lookup: Lookup) -> None:
         self._filter, self._pool, self._lookup = address_filter, pool, lookup
-        self._cache: dict[tuple[str, str, int], tuple[float, list[BotEndpoint]]] = {}
+        self.cache: dict[tuple[str, str, int], tuple[float, list[BotEndpoint]]] = {}
         self._pending: dict[str, asyncio.Future[list[Address]]] = {}
         self._loop = asyncio.get_running_loop()
 
     def cached(self, target: Target, now: float) -> list[BotEndpoint] | None:
-        known = self._cache.get(target.origin)
+        known = self.cache.get(target.origin)
         return known[1] if known is not None and known[0] > now else None
-
-    def idle_connection(
-        self, url: str, now: float
-    ) -> tuple[Target, BotEndpoint, BotConnection] | None:
-        """An idle connection to the target of a URL, if a call can start at once."""
-        try:
-            target = target_of(url)
-        except NotAllowed:
-            return None
-        known = self._cache.get(target.origin)
-        if known is None or known[0] <= now:
-            return None
-        connection = known[1][0].acquire_idle()
-        return None if connection is None else (target, known[1][0], connection)
 
     async def resolve(self, target: Target) -> list[BotEndpoint]:
         """Raise NotAllowed if the filter allows no address of the host."""
@@ -315,19 +310,19 @@ class Resolver:
         if endpoints is None:
             found = [target.address] if target.address else await self._addresses(target.host)
             endpoints = self._allowed(found, target)
-            if len(self._cache) >= MOST_CACHED:
-                self._cache.clear()
-            self._cache[target.origin] = self._loop.time() + CACHE_SECONDS, endpoints
+            if len(self.cache) >= MOST_CACHED:
+                self.cache.clear()
+            self.cache[target.origin] = self._loop.time() + CACHE_SECONDS, endpoints
         return endpoints
 
     def prefer(self, target: Target, endpoint: BotEndpoint) -> None:
         """Try the endpoint that answered first from now on."""
-        known = self._cache.get(target.origin)
+        known = self.cache.get(target.origin)
         if known is not None and known[1][0] != endpoint:
             known[1].sort(key=lambda other: other != endpoint)
 
     def clear_cache(self) -> None:
-        self._cache.clear()
+        self.cache.clear()
 
     def _allowed(self, addresses: list[Address], target: Target) -> list[BotEndpoint]:
         refusal, endpoints = CallFailed(f"there is no host {target.host}"), []
@@ -374,36 +369,79 @@ LOGS_RATE, LOGS_BURST = 1 / 60, 10
 REDIRECTS = {301, 302, 303, 307, 308}
 
 
-class BotCall(Struct, eq=False):
-    """A call under way."""
+class BotCalls:
+    """Calls to one URL, one after another."""
 
-    tell: Callable[[Outcome], None]
-    """Takes the outcome, unless the call is cancelled before."""
-    go_on: Callable[[Outcome | None], Coroutine[Any, Any, BotAnswer]]
-    """Makes the call, or the rest of it, given the outcome on an idle connection."""
-    connection: BotConnection | None = None
-    """The idle connection on which the request was sent."""
-    endpoint: BotEndpoint | None = None
-    _task: asyncio.Task[BotAnswer] | None = None
+    __slots__ = (
+        "_cache", "_connection", "_endpoint", "_go_on", "_head", "_loop", "_target",
+        "_task", "_tell", "body", "fields", "follow", "headers", "limit", "tail", "until", "url",
+    )  # fmt: skip
 
-    def hear(self, outcome: Outcome) -> None:
+    def __init__(
+        self,
+        resolver: "Resolver",
+        go_on: "Callable[[BotCalls, Outcome | None], Coroutine[Any, Any, BotAnswer]]",
+        url: str,
+        limit_seconds: float,
+        tell: Callable[[Outcome], None],
+        headers: Mapping[str, str] | None = None,
+        follow: bool = True,
+    ) -> None:
+        """`tell` takes the outcome of each call, unless the call is cancelled before.
+
+        `go_on` makes a call, or the rest of it, given the outcome on an idle connection. `follow`:
+        follow redirects.
+        """
+        self.url, self.limit, self.headers, self.follow = url, limit_seconds, headers, follow
+        self.fields = checked(headers) if headers else ()
+        self.body = self.tail = b""
+        self.until = 0.0
+        self._tell, self._go_on, self._loop = tell, go_on, asyncio.get_running_loop()
+        self._target = None if url.startswith(SCHEME) else allowed_target(url)
+        self._cache, self._head = resolver.cache, b""
+        self._connection: BotConnection | None = None
+        """The idle connection on which the request was sent."""
+        self._endpoint: BotEndpoint | None = None
+        self._task: asyncio.Task[BotAnswer] | None = None
+
+    def ask(self, body: bytes, tail: bytes = b"") -> None:
+        """Start a call. The last one is over.
+
+        With an idle connection and below the call limits, the request is sent at once. `tail` is
+        the rest of a large body that several bots share.
+        """
+        now, target = self._loop.time(), self._target
+        until = self.until = now + self.limit
+        self.body, self.tail = body, tail
+        known = None if target is None else self._cache.get(target.origin)
+        if known is None or known[0] <= now:
+            return self._wait()
+        endpoint = self._endpoint = known[1][0]
+        connection = self._connection = endpoint.acquire_idle()
+        if connection is None:
+            return self._wait()
+        if not self._head and target is not None:
+            self._head = BotRequest("POST", target, b"", self.fields).head
+        request = POSTED % (self._head, len(body) + len(tail), body)
+        return connection.ask(request, now, until, self._hear, tail)
+
+    def _hear(self, outcome: Outcome) -> None:
         """Take the outcome on an idle connection, which nearly always is that of the call."""
-        connection, endpoint, self.connection = self.connection, self.endpoint, None
+        connection, endpoint, self._connection = self._connection, self._endpoint, None
         assert connection is not None and endpoint is not None
-        endpoint.put_back(connection)
-        endpoint.release()
+        endpoint.finish(connection)
         if (
             isinstance(outcome, BotAnswer)
             and not outcome.encoding
             and outcome.status not in REDIRECTS
         ):
-            return self.tell(outcome)
+            return self._tell(outcome)
         if isinstance(outcome, Misread):
             endpoint.stop_keep_alive()
-        return self.wait(outcome)
+        return self._wait(outcome)
 
-    def wait(self, outcome: Outcome | None = None) -> None:
-        self._task = asyncio.get_running_loop().create_task(self.go_on(outcome))
+    def _wait(self, outcome: Outcome | None = None) -> None:
+        self._task = self._loop.create_task(self._go_on(self, outcome))
         self._task.add_done_callback(self._waited)
 
     def _waited(self, task: asyncio.Task[BotAnswer]) -> None:
@@ -411,20 +449,29 @@ class BotCall(Struct, eq=False):
             return None
         self._task, problem = None, task.exception()
         if problem is None:
-            return self.tell(task.result())
+            return self._tell(task.result())
         if not isinstance(problem, CallFailed):
             log.error("a call failed", exc_info=problem)
             problem = CallFailed("the server could not make the call")
-        return self.tell(problem)
+        return self._tell(problem)
 
     def cancel(self) -> None:
+        """Stop the present call, if there is one."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
-        if self.connection is not None and self.endpoint is not None:
-            self.connection.abort()
-            self.connection = None
-            self.endpoint.release()
+        if self._connection is not None and self._endpoint is not None:
+            self._connection.abort()
+            self._connection = None
+            self._endpoint.release()
+
+
+def allowed_target(url: str) -> Target | None:
+    """None: the URL is malformed or ambiguous."""
+    try:
+        return target_of(url)
+    except NotAllowed:
+        return None
 
 
 def _settle(waiter: asyncio.Future[BotAnswer], outcome: Outcome) -> None:
@@ -462,68 +509,42 @@ class BotCaller:
         Raise CallFailed, with a text for the bot's author, if there is none.
         """
         waiter: asyncio.Future[BotAnswer] = self._loop.create_future()
-        call = self.call(url, body, limit_seconds, partial(_settle, waiter), headers, tail, follow)
+        call = self.calls(url, limit_seconds, partial(_settle, waiter), headers, follow)
+        call.ask(body, tail)
         try:
             return await waiter
         finally:
             call.cancel()
 
-    def call(
+    def calls(
         self,
         url: str,
-        body: bytes,
         limit_seconds: float,
         tell: Callable[[Outcome], None],
         headers: Mapping[str, str] | None = None,
-        tail: bytes = b"",
         follow: bool = True,
-    ) -> BotCall:
-        """Start a call, of which `tell` gets the answer or CallFailed.
+    ) -> BotCalls:
+        """Calls to a URL, of which `tell` gets the answer or CallFailed.
 
-        With an idle connection and below the call limits, the request is sent at once.
-
-        `tail` is the rest of a large body that several bots share.
         A call to `connect:NAME` goes through the tunnel of that bot (`botdrome connect`).
         """
-        now, fields = self._loop.time(), checked(headers) if headers else ()
-        until = now + limit_seconds
-        call = BotCall(
-            tell,
-            partial(self._post, url, body, tail, limit_seconds, until, headers, fields, follow),
-        )
-        found = None if url.startswith(SCHEME) else self._resolver.idle_connection(url, now)
-        if found is None:
-            call.wait()
-        else:
-            target, call.endpoint, call.connection = found
-            request = BotRequest("POST", target, body, fields, tail)
-            call.connection.ask(request.encoded(), now, until, call.hear, tail)
-        return call
+        return BotCalls(self._resolver, self._post, url, limit_seconds, tell, headers, follow)
 
-    async def _post(
-        self,
-        url: str,
-        body: bytes,
-        tail: bytes,
-        limit_seconds: float,
-        until: float,
-        headers: Mapping[str, str] | None,
-        fields: Headers,
-        follow: bool,
-        outcome: Outcome | None,
-    ) -> BotAnswer:
+    async def _post(self, call: BotCalls, outcome: Outcome | None) -> BotAnswer:
         """Return the answer, given the outcome of the call on an idle connection, if there was
         one.
         """
+        url, until, limit_seconds = call.url, call.until, call.limit
         if url.startswith(SCHEME):
-            return await self.tunnels.post(url, body + tail, limit_seconds, headers or {})
+            body = call.body + call.tail
+            return await self.tunnels.post(url, body, limit_seconds, call.headers or {})
         try:
-            request = BotRequest("POST", target_of(url), body, fields, tail)
+            request = BotRequest("POST", target_of(url), call.body, call.fields, call.tail)
             if outcome is None or isinstance(outcome, Silent | Misread):
                 outcome = await self._answer(request, until, outcome is not None)
             if isinstance(outcome, CallFailed):
                 raise outcome
-            if follow and outcome.status in REDIRECTS:
+            if call.follow and outcome.status in REDIRECTS:
                 outcome = await self._follow(request, outcome, until)
             return decompressed(outcome, self._longest) if outcome.encoding else outcome
         except (CallFailed, TimeoutError) as problem:

@@ -222,8 +222,9 @@ class BotConnection(asyncio.Protocol):
             body = data.find(EMPTY_LINE) + 4
             known = self._known.get(data[:body])
             if known is not None and known[1] == len(data) and not self._measures:
-                answer = BotAnswer(known[0], data[body:], b"", None, self._round_trip)
-                return self._end(answer, keep=True)
+                tell, self._tell = self._tell, None  # _end(), without the call
+                self.usable = self._reused = True
+                return tell(BotAnswer(known[0], data[body:], b"", None, self._round_trip))
         self._received += len(data)
         try:
             self._parser.feed_data(data)

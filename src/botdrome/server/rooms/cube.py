@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from time import monotonic
 from typing import Annotated, Any, Protocol, cast
@@ -18,7 +18,7 @@ from botdrome.games.game import BadOption
 from botdrome.games.reading import plural
 from botdrome.match.events import Cause, Player
 from botdrome.match.match import News
-from botdrome.server.calling.bot_caller import BotCall, BotCaller
+from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, TooLate
 from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.failures import STORE_AWAY
@@ -80,9 +80,10 @@ class CubeBot:
     """Seconds of work for one call, without what its answer brings about."""
 
     def __init__(self, game: "CubeGame", player: Player, url: str) -> None:
-        self._player, self._url = player, url
+        self._player = player
         self._table, self._writer = game.table, game.writer
-        self._caller, self._limit = game.caller, game.settings.limit
+        self._loop = asyncio.get_running_loop()
+        self._calls = game.caller.calls(url, game.settings.limit, self._answered)
         self.traffic = Traffic()
         self._client = PEER.get()
         """The organiser, whose share of the server's time the calls use."""
@@ -95,7 +96,6 @@ class CubeBot:
         self._held_since = 0.0
         self._body: list[bytes] | None = None
         """The body of the next call."""
-        self._call: BotCall | None = None
 
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
         writers.join(player, self._writer.for_match)
@@ -103,10 +103,10 @@ class CubeBot:
     def tell(self, messages: list[bytes]) -> None:
         self._body = messages
 
-    def call_if_awaited(self) -> None:
+    def call_if_awaited(self, awaited: Collection[Player]) -> None:
         """Call the bot, or let the call wait for the organiser's turn."""
         body = self._body
-        if body is None or self._waits or self._player not in self._table.match.step.awaited:
+        if body is None or self._waits or self._player not in awaited:
             return
         if self._client is not None and self._client.let_wait(self):
             self._waits, self._held_since = True, monotonic()
@@ -129,22 +129,21 @@ class CubeBot:
         return self._waited
 
     def dismiss(self, failed: bool) -> None:
-        if self._call is not None:
-            self._call.cancel()
+        self._calls.cancel()
 
     def _ask(self, body: list[bytes]) -> None:
         self._body, traffic = None, self.traffic
         traffic.sent += 1  # went(), without the call
         traffic.asked = monotonic()
-        tail = body[1] if len(body) > 1 else b""
-        self._call = self._caller.call(self._url, body[0], self._limit, self._answered, None, tail)
+        self._calls.ask(*body)
 
     def _answered(self, said: BotAnswer | CallFailed) -> None:
         if isinstance(said, CallFailed):
             if isinstance(said, TooLate):
                 return self._fail("timeout", str(said), str(said), b"")
             return self._fail("disconnect", "there is no answer", str(said), b"")
-        began, traffic, self._network = monotonic(), self.traffic, said.network
+        began, at, self._network = monotonic(), self._loop.time(), said.network
+        traffic = self.traffic
         self._waited += said.waited
         traffic.received += 1  # came(), without the call
         traffic.answers += 1
@@ -153,7 +152,7 @@ class CubeBot:
             answer = read_answer(said.body)
         except UnreadableAnswer as failure:
             return self._fail("unreadable", str(failure), str(failure), said.body)
-        self._table.submit(self._player, answer, said.body)
+        self._table.submit(self._player, answer, said.body, None, at)
         if self._client is not None:
             self._client.charge(monotonic() - began)
         return None
@@ -333,9 +332,9 @@ class CubeGame(WatchedGame):
         self.tell([] if match.resting else self.writer.next_tick())
         if self._unread > MUCH_UNREAD:
             self._hold()
-        if match.step.awaited:
+        if awaited := match.step.awaited:
             for bot in self._bots:
-                bot.call_if_awaited()
+                bot.call_if_awaited(awaited)
 
     # Commands of the organiser.
 

@@ -273,12 +273,8 @@ def packed(messages: list[bytes]) -> bytes:
         return _head(length) + message
     return b"".join(
         [
-            part
+            (SHORT_HEADS[length] if (length := len(message)) <= SHORT else _head(length)) + message
             for message in messages
-            for part in (
-                SHORT_HEADS[len(message)] if len(message) <= SHORT else _head(len(message)),
-                message,
-            )
         ]
     )
 
