@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import Any, cast
 
@@ -75,7 +76,7 @@ class Work:
 
 def used_up(shares: Shares, source: str, account: str = "") -> Sharer:
     sharer = shares.sharer(source, account)
-    sharer.budget.left = -1.0
+    sharer.budget.left, sharer.budget.until = -1.0, -inf
     return sharer
 
 

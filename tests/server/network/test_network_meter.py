@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.network import connection, peer, websocket
+from botdrome.server.network import client_connection, connection, websocket
 from botdrome.server.network.connection import (
     LAST_DATA,
     LEAST_ROUND_TRIP,
@@ -142,7 +142,7 @@ def test_it_measures_once_a_second() -> None:
 
 async def test_a_real_client_is_pinged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "tcp_round_trip", lambda transport: None)
-    monkeypatch.setattr(peer, "is_local", lambda transport, address: False)
+    monkeypatch.setattr(client_connection, "is_local", lambda transport, address: False)
     async with post() as office:
         line, diary = await office.upgraded()
         assert diary.connection.network_time() == 0.0

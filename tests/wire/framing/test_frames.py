@@ -34,6 +34,18 @@ def test_each_message_alone_and_all_in_one_piece() -> None:
         assert frames.feed(frames.pack([message])) == [message]
 
 
+def test_a_message_that_comes_alone_and_in_one_piece_is_read_at_once() -> None:
+    frames = Frames()
+    for message in MESSAGES:
+        data = frames.pack([message])
+        assert frames.whole(data) == message
+        assert frames.whole(data[:-1]) is frames.whole(data + b"\0") is None
+    assert frames.whole(b"\0\0\0\0") is None, "no message is empty"
+    assert Frames(2).whole(b"\0\0\0\3abc") is None, "it is too long"
+    assert frames.feed(b"\0") == []
+    assert frames.whole(b"\0\0\0\1a") is None, "something came before"
+
+
 def test_what_is_left_over_is_kept_for_the_next_piece() -> None:
     frames = Frames()
     assert frames.feed(STREAM[:7]) == [b"{}"]

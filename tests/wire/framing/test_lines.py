@@ -33,3 +33,13 @@ def test_a_stream_in_pieces_of_any_size_gives_the_same_lines(seed: int) -> None:
     for start, end in pairwise(ends):
         found += lines.feed(stream[start:end])
     assert (found, lines.rest) == (pieces_of(stream), b"")
+
+
+def test_a_line_that_comes_alone_and_in_one_piece_is_read_at_once() -> None:
+    lines = Lines(LONGEST)
+    assert [lines.whole(data) for data in (b"\n", b"a\n", b"1234567\n")] == [b"", b"a", b"1234567"]
+    for data in (b"", b"a", b"a\nb", b"a\nb\n", b"\n\n", b"12345678\n"):
+        assert lines.whole(data) is None
+    assert lines.feed(b"a") == []
+    assert lines.whole(b"b\n") is None, "something came before"
+    assert lines.feed(b"b\n") == [b"ab"]

@@ -27,6 +27,7 @@ from botdrome.wire.framing.websocket import (
     packed,
     ping,
     pong,
+    text_reader,
     unmasked,
     whole,
 )
@@ -87,6 +88,20 @@ def test_only_a_whole_frame_is_read_at_once(payload: bytes) -> None:
     assert whole(data + data, LONGEST) is None
     assert whole(data, len(payload) - 1) is None
     assert whole(bytes((data[0], data[1] & 0x7F)) + data[2:], LONGEST) is None, "not masked"
+
+
+@pytest.mark.parametrize("payload", [b"", b"hello", b"h" * SHORT, b"hello" * 40])
+def test_a_text_in_ascii_that_comes_alone_and_in_one_frame_is_read_at_once(payload: bytes) -> None:
+    read_text, data = text_reader(LONGEST), frame(LAST | TEXT, payload)
+    assert read_text(data) == payload
+    for first in range(256):
+        assert (read_text(frame(first, payload)) == payload) == (first == LAST | TEXT)
+    assert [read_text(data[:end]) for end in range(len(data))] == [None] * len(data)
+    assert read_text(data + data) is None
+    assert read_text(data[:1] + bytes((data[1] & 0x7F,)) + data[2:]) is None, "not masked"
+    assert read_text(frame(LAST | TEXT, payload + "é".encode())) is None, "another reader checks it"
+    if payload:
+        assert text_reader(len(payload) - 1)(data) is None, "it is too long"
 
 
 def test_what_clients_by_hand_write_is_read_where_it_can_be() -> None:

@@ -23,10 +23,11 @@ class Traffic:
     An answer is the first message after one from the server.
     """
 
-    __slots__ = ("answers", "asked", "received", "sent", "waited")
+    __slots__ = ("answers", "asked", "others", "sent", "waited")
 
     def __init__(self) -> None:
-        self.received = self.sent = self.answers = 0
+        self.others = self.sent = self.answers = 0
+        """`others`: received messages that are no answers."""
         self.waited = 0.0
         """Total seconds of all answers."""
         self.asked = 0.0
@@ -37,11 +38,16 @@ class Traffic:
         self.asked = monotonic()
 
     def came(self) -> None:
-        self.received += 1
         if self.asked:
             self.answers += 1
             self.waited += monotonic() - self.asked
             self.asked = 0.0
+        else:
+            self.others += 1
+
+    @property
+    def received(self) -> int:
+        return self.answers + self.others
 
     @property
     def answer_time(self) -> float | None:

@@ -38,12 +38,7 @@ import structlog
 from botdrome.server import metrics
 from botdrome.server.network.connection import (
     PIPE,
-    NetworkMeter,
-    Receiver,
-    Traffic,
-    is_local,
     source_of,
-    unread_for,
 )
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.steady_loop import watch_of
@@ -71,12 +66,15 @@ class Held(Protocol):
 class Budget:
     """The loop time of one address, and its clients with held input."""
 
-    __slots__ = ("accounts", "filled", "guests", "left", "line", "period", "until")
+    __slots__ = ("accounts", "filled", "floor", "guests", "left", "line", "period", "until")
 
     def __init__(self, now: float) -> None:
         self.left, self.filled, self.period = BURST, now, 0
-        self.until = -inf
-        """Up to this time input is served at once, while something is left."""
+        self.until, self.floor = -inf, 0.0
+        """Up to this time input is served at once, and its time is just taken off while more than
+        the floor is left. The floor is less than BRIEF below what was left at first, and not below
+        zero.
+        """
         self.line: deque[Sharer] = deque()
         self.guests = Sharer(self)
         self.accounts: dict[str, Sharer] = {}
@@ -208,17 +206,16 @@ class Shares:
         wall = monotonic() - began
         return wall if wall <= BRIEF else min(wall, thread_time() - self._cpu)
 
-    def charge(self, sharer: Sharer, seconds: float, now: float) -> None:
+    def charge(self, budget: Budget, seconds: float, now: float) -> None:
         """Charge work that began now.
 
         What a full budget could not take in before does not pay for it.
         """
-        budget = sharer.budget
         left = budget.left - seconds
         if left <= 0 < budget.left:
             left += min(BURST - budget.left, (now - budget.filled) * self._share)
             budget.filled = now
-        budget.left = left
+        budget.left, budget.until = left, -inf
 
     @property
     def _share(self) -> float:
@@ -261,6 +258,7 @@ class Shares:
             spent = monotonic() - began + later
         spent = self.spent(began) + later
         excess, left = max(0.0, spent - limit), budget.left
+        budget.until = -inf
         budget.left = left - excess if alone else max(left - spent, min(left, -DEBT) - excess)
         if line:
             budget.line.append(sharer)
@@ -416,14 +414,14 @@ class Peer:
         if work.later < budget.left:  # nearly always
             budget.left -= work.later
         else:
-            shares.charge(sharer, work.later, now)
+            shares.charge(budget, work.later, now)
         return False
 
     def charge(self, seconds: float) -> None:
         """Charge loop time to the client's budget."""
         budget = self._sharer.budget
         if 0 < budget.left <= seconds:
-            self._shares.charge(self._sharer, seconds, monotonic())
+            self._shares.charge(budget, seconds, monotonic())
         else:  # nearly always
             budget.left -= seconds
 
@@ -509,21 +507,19 @@ class Peer:
         return self._begin()
 
     def data_received(self, data: bytes) -> None:
-        began, sharer = monotonic(), self._sharer
-        budget = sharer.budget
-        if (began > budget.until or budget.left <= 0 or self._held) and not self._is_served_at_once(
-            data, began
-        ):
+        began, budget = monotonic(), self._sharer.budget
+        if (began > budget.until or self._held) and not self._is_served_at_once(data, began):
             return
         if PEER.get() is not self:  # _enter(), without the call
             CLIENT_SOURCE.set(self._source)
             PEER.set(self)
-        self._receive(data)
-        spent = monotonic() - began
-        if spent <= BRIEF and spent < budget.left:  # nearly always
-            budget.left -= spent
+        receive = self._receive  # calling a slot itself is slower
+        receive(data)
+        left = budget.left - (monotonic() - began)
+        if left > budget.floor:  # nearly always
+            budget.left = left
         else:
-            self._shares.charge(sharer, self._shares.spent(began), began)
+            self._shares.charge(budget, self._shares.spent(began), began)
 
     def _is_served_at_once(self, data: bytes, now: float) -> bool:
         """Hold the input, unless it is served at once. The clocks are looked at here."""
@@ -542,7 +538,8 @@ class Peer:
         ):
             self._hold(data)
             return False
-        budget.until = shares.look
+        budget.until, floor = shares.look, budget.left - BRIEF
+        budget.floor = floor if floor > 0 else 0.0
         return True
 
     def eof_received(self) -> bool:
@@ -692,86 +689,3 @@ def origin_of(transport: asyncio.Transport) -> Origin:
 def pause_reading(transport: asyncio.Transport | None, paused: bool) -> None:
     if transport is not None and not transport.is_closing() and transport.is_reading() == paused:
         transport.pause_reading() if paused else transport.resume_reading()
-
-
-class ClientConnection(asyncio.Protocol, Traffic):
-    """The connection to a client, on a WebSocket or plain TCP, and its traffic.
-
-    It can move to another node.
-    """
-
-    __slots__ = ("_closing", "_meter", "_session", "_transport", "address")
-
-    def __init__(self, address: str = "") -> None:
-        self.address = address
-        self.received = self.sent = self.answers = 0  # as in Traffic, without the call
-        self.waited = self.asked = 0.0
-        self._transport: asyncio.Transport | None = None
-        self._session: Receiver | None = None
-        """None: input is no longer read."""
-        self._meter: NetworkMeter | None = None
-        self._closing = False
-        """Whether the server has said goodbye."""
-
-    @property
-    def traffic(self) -> Traffic:
-        return self
-
-    def unread(self) -> bytes:
-        """Return the input of an incomplete message."""
-        raise NotImplementedError
-
-    def make_meter(self, transport: asyncio.Transport) -> NetworkMeter:
-        return NetworkMeter(transport)
-
-    # Called by the session.
-
-    def network_time(self) -> float:
-        transport = self._transport
-        if transport is None or self._closing:
-            return 0.0
-        if transport.local if isinstance(transport, Peer) else is_local(transport, self.address):
-            return 0.0
-        if self._meter is None:
-            self._meter = self.make_meter(transport)
-        return self._meter.seconds(asyncio.get_running_loop().time())
-
-    def delay(self) -> float:
-        return 0.0 if self._transport is None else unread_for(self._transport)
-
-    # Called to move the connection to another node.
-
-    @property
-    def transport(self) -> asyncio.Transport | None:
-        """None: the connection is lost, or about to be closed."""
-        return None if self._closing else self._transport
-
-    @property
-    def session(self) -> Receiver | None:
-        return self._session
-
-    def redirect(self, receiver: Receiver) -> None:
-        self._session = receiver
-
-    def abandon(self) -> None:
-        """Forget the connection, which another protocol has."""
-        self._session = None
-        self.connection_lost(None)
-
-    # The end.
-
-    def abort(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
-
-    def pause_writing(self) -> None:
-        """Drop a client that reads too slowly."""
-        self.abort()
-
-    def _lose(self) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            try:
-                session.lost()
-            except Exception:
-                log.exception("a session failed while closing")

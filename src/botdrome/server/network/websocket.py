@@ -7,6 +7,7 @@ from time import monotonic
 import structlog
 
 from botdrome.server import metrics
+from botdrome.server.network.client_connection import ClientConnection, nothing
 from botdrome.server.network.connection import (
     INTERNAL,
     NORMAL,
@@ -17,7 +18,6 @@ from botdrome.server.network.connection import (
     acknowledge,
 )
 from botdrome.server.network.limits import Bucket, ConnectionTimeouts
-from botdrome.server.network.peer import ClientConnection
 from botdrome.wire.framing import websocket as wire
 
 log = structlog.get_logger()
@@ -80,27 +80,29 @@ class Socket(ClientConnection):
 
     def open(self, transport: asyncio.Transport, answer: bytes, make_session: MakeSession) -> None:
         """Take over the connection. `answer` is the answer to the handshake."""
-        self._transport = transport
+        self._transport, self._write = transport, transport.write
         transport.set_write_buffer_limits(high=BACKLOG)
         transport.write(answer)
         try:
             session = make_session(self)
             if self._session is None:  # otherwise it was moved at once
                 self._session = session
-        except Exception:
-            self._break_off()
+            if not self._closing:
+                self._whole = wire.text_reader(self._longest)
+        except Exception as problem:
+            self._break_off(problem)
 
     # Called by the session.
 
     def send(self, messages: list[bytes]) -> None:
         """Send the messages in one write."""
-        if messages and self._transport is not None and not self._closing:
+        if messages:
             self.sent += len(messages)  # went(), without the call
             self.asked = monotonic()
-            last = LAST
+            last, write = LAST, self._write  # calling a slot itself is slower
             if messages is not last.messages:  # nobody changes a list that was sent
                 last.messages, last.frames = messages, wire.packed(messages)
-            self._transport.write(last.frames)
+            write(last.frames)
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
         self._say_goodbye(wire.close(code, reason))
@@ -128,33 +130,8 @@ class Socket(ClientConnection):
 
     # Called by the transport.
 
-    def data_received(self, data: bytes) -> None:
-        """Handle input, with a fast path for a single complete message."""
-        session = self._session
-        if session is None:
-            return None
-        try:
-            if self._reader is None:
-                payload = wire.whole(data, self._longest)
-                if payload is not None:
-                    if data[0] != wire.WHOLE_TEXT or self._closing:
-                        return self._take(data[0] & 0xF, payload)
-                    if not payload.isascii():
-                        wire.check_text(payload)
-                    self.received += 1
-                    if self.asked:  # came(), without the call
-                        self.answers += 1
-                        self.waited += monotonic() - self.asked
-                        self.asked = 0.0
-                    return session.received(payload)
-            return self._read(data)
-        except wire.Violation as violation:
-            return self._fail(violation.code, str(violation))
-        except Exception:
-            return self._break_off()
-
     def connection_lost(self, exc: Exception | None) -> None:
-        transport, self._transport = self._transport, None
+        transport, self._transport, self._write = self._transport, None, nothing
         if transport is not None and self._closing:
             self._close_timeouts.end(transport)
         self._leave(self.address)
@@ -163,14 +140,30 @@ class Socket(ClientConnection):
     # Frames.
 
     def _read(self, data: bytes) -> None:
+        if self._session is None:
+            return None
+        try:
+            payload = wire.whole(data, self._longest) if self._reader is None else None
+            if payload is not None:
+                return self._take(data[0] & 0xF, payload)
+            return self._read_frames(data)
+        except wire.Violation as violation:
+            return self._fail(violation.code, str(violation))
+
+    def _read_frames(self, data: bytes) -> None:
         reader = self._reader
         if reader is None:
-            reader = self._reader = wire.Reader(self._longest)
+            reader, self._whole = wire.Reader(self._longest), nothing
+            self._reader = reader
         reader.feed(data)
         while self._session is not None and (frame := reader.next()) is not None:
             self._take(*frame)
-        if self._session is None or reader.idle:
+        if self._session is None:
             self._reader = None
+        elif reader.idle:
+            self._reader = None
+            if not self._closing:
+                self._whole = wire.text_reader(self._longest)
         elif self._transport is not None:
             acknowledge(self._transport.get_extra_info("socket"))
 
@@ -225,12 +218,12 @@ class Socket(ClientConnection):
 
     def _say_goodbye(self, close: bytes) -> None:
         if self._transport is not None and not self._closing:
-            self._closing = True
+            self._closing, self._whole, self._write = True, nothing, nothing
             self._close_timeouts.begin(self._transport)
             self._transport.write(close)
 
-    def _break_off(self) -> None:
-        """Log the current exception and close. Call it in an exception handler."""
+    def _break_off(self, problem: Exception) -> None:
+        """Log the exception and close."""
         log.exception("a session failed")
         self._fail(INTERNAL)
 

@@ -24,6 +24,7 @@ import structlog
 from msgspec.structs import replace
 
 from botdrome.server import metrics
+from botdrome.server.network.client_connection import ClientConnection
 from botdrome.server.network.connection import (
     PIPE,
     TRY_LATER,
@@ -35,7 +36,6 @@ from botdrome.server.network.connection import (
 from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.peer import (
-    ClientConnection,
     Origin,
     Peer,
     origin_of,

@@ -618,10 +618,11 @@ class BomberRoom(Room):
                 NOT_FOUND, "UNKNOWN_USER", "there is no such user_id in this room", self.moment()
             )
         traffic = user.traffic
-        traffic.received += 1  # came(), without the call
-        if traffic.asked:
+        if traffic.asked:  # came(), without the call
             traffic.answers += 1
             traffic.waited, traffic.asked = traffic.waited + at - traffic.asked, 0.0
+        else:
+            traffic.others += 1
         now, player = 0 if table is None else table.now(at), user.player
         response, number = HAS_NOT_BEGUN, 0
         if table is not None and player is not None:

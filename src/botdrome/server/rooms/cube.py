@@ -145,8 +145,7 @@ class CubeBot:
         began, at, self._network = monotonic(), self._loop.time(), said.network
         traffic = self.traffic
         self._waited += said.waited
-        traffic.received += 1  # came(), without the call
-        traffic.answers += 1
+        traffic.answers += 1  # came(), without the call
         traffic.waited, traffic.asked = traffic.waited + began - traffic.asked, 0.0
         try:
             answer = read_answer(said.body)

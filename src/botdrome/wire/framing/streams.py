@@ -14,6 +14,9 @@ class Framing(Protocol):
     def rest(self) -> bytes | bytearray:
         """Bytes received but not returned yet. While it is empty, `feed(b"")` returns nothing."""
 
+    def whole(self, data: bytes) -> bytes | None:
+        """Return the message if the data is exactly one, as nearly always; None: feed it."""
+
     def feed(self, data: bytes) -> list[bytes]:
         """Return the messages that are complete now.
 
@@ -36,10 +39,14 @@ class Frames:
         self._longest = longest
         self.rest = bytearray()
 
+    def whole(self, data: bytes) -> bytes | None:
+        size = len(data) - LENGTH
+        if 0 < size <= self._longest and HEADER.unpack_from(data)[0] == size and not self.rest:
+            return data[LENGTH:]
+        return None
+
     def feed(self, data: bytes) -> list[bytes]:
-        size, rest = len(data) - LENGTH, self.rest
-        if not rest and 0 < size <= self._longest and HEADER.unpack_from(data)[0] == size:
-            return [data[LENGTH:]]
+        rest = self.rest
         rest += data
         messages: list[bytes] = []
         start, size = 0, len(rest)
@@ -72,6 +79,10 @@ class Lines:
     def __init__(self, longest: int = 4095) -> None:
         self._longest = longest
         self.rest = b""
+
+    def whole(self, data: bytes) -> bytes | None:
+        line, end, rest = data.partition(b"\n")
+        return line if end and not rest and not self.rest and len(data) <= self._longest else None
 
     def feed(self, data: bytes) -> list[bytes]:
         data = self.rest + data if self.rest else data

@@ -4,15 +4,17 @@ Hand-written clients may differ in harmless ways: a key of any kind, frames with
 in more bytes than they need.
 
 Theory of operation. `accepted` judges the headers of a request and gives the answer to it. Nearly
-all that comes afterwards are short frames in one piece, with all of a message: `whole` reads these,
-and nothing else. All else is for a Reader: it is fed what comes, and gives one message, ping or
-close after the other. A length is judged as soon as it is known, so that nothing is kept that will
-be refused. `packed` and the rest write what a server sends.
+all that comes afterwards are short texts in ASCII, each in one frame in one piece: what
+`text_reader` returns reads these, and nothing else. `whole` reads other frames in one piece. All
+else is for a Reader: it is fed what comes, and gives one message, ping or close after the other. A
+length is judged as soon as it is known, so that nothing is kept that will be refused. `packed` and
+the rest write what a server sends.
 """
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from hashlib import sha1
 
 from botdrome.wire.safe_headers import plain_answer
@@ -134,8 +136,7 @@ def whole(data: bytes, longest: int) -> bytes | None:
     length = len(data) - 6
     if 0 <= length <= SHORT:
         if data[1] == MASKED | length and data[0] in WHOLE and length <= longest:
-            masks = (data[2:6] * 32)[:length]  # the same as unmasked(), without the call
-            return (int.from_bytes(data[6:]) ^ int.from_bytes(masks)).to_bytes(length)
+            return unmasked(data[2:6], data[6:])
         return None
     length -= 2
     if (
@@ -146,6 +147,43 @@ def whole(data: bytes, longest: int) -> bytes | None:
     ):
         return unmasked(data[4:8], data[8:])
     return None
+
+
+LONG_TEXT = bytes((WHOLE_TEXT, MASKED | 126))
+
+
+def _shape(size: int) -> tuple[int, int, int, int, int]:
+    """What it takes to read a short text with a payload of this size as one number: its head, the
+    bits below the mask, a factor that repeats the mask, the bits that this is too long, and a one
+    for each bit of the payload.
+    """
+    head, bits = (WHOLE_TEXT << 8 | MASKED | size) << 32, 8 * size
+    words = (size + 3) // 4
+    return head, bits, int.from_bytes(b"\0\0\0\1" * words), 32 * words - bits, (1 << bits) - 1
+
+
+@cache
+def text_reader(longest: int) -> Callable[[bytes], bytes | None]:
+    """Return a function that reads a whole text message in ASCII, and returns None for all else."""
+    most = min(longest, SHORT)
+    shapes, number = [_shape(size) for size in range(most + 1)], int.from_bytes
+
+    def read(data: bytes) -> bytes | None:
+        size = len(data) - 6
+        if 0 <= size <= most:
+            head, bits, repeated, over, payload = shapes[size]
+            frame = number(data)
+            mask = frame >> bits ^ head
+            if mask > 0xFFFFFFFF:
+                return None  # it has another head
+            text = ((frame ^ mask * repeated >> over) & payload).to_bytes(size)
+        elif data[:2] == LONG_TEXT and SHORT < size - 2 == int.from_bytes(data[2:4]) <= longest:
+            text = unmasked(data[4:8], data[8:])
+        else:
+            return None
+        return text if text.isascii() else None
+
+    return read
 
 
 def check_text(payload: bytes) -> None:
