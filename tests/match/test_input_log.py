@@ -9,7 +9,7 @@ from botdrome.match import match as matches
 from botdrome.match.inputs import InputLine, InputLog
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read, unchecked_file, verify
-from tests.match.telling import told
+from tests.match.telling import mark, told
 
 BEES = CATALOGUE["bumblebots"]
 BOATS = CATALOGUE["battleship"]
@@ -54,6 +54,20 @@ def test_the_room_of_one_is_not_the_room_of_another() -> None:
 
 
 @pytest.mark.usefixtures("little_room")
+def test_in_a_game_of_turns_the_match_ends_at_once() -> None:
+    row = CATALOGUE["noughts-and-crosses"]
+    match = Match(row.game, 2, row.terms, 1)
+    match.start()
+    assert told(match.submit(0, mark(0, 1, 1) | {"words": "x" * 10_000}, 1)) == [
+        "0 refused (0): more was said than there is room for in the record of a match",
+        "0 out: flood",
+        "board 0 ended (2, 1)",
+        "ended (2, 1) ('flood', 'complete')",
+    ]
+    verify(read(match_file(match, ["a", "b"])), row.game)
+
+
+@pytest.mark.usefixtures("little_room")
 def test_to_come_and_go_takes_room_too() -> None:
     match = Match(BOATS.game, 3, BOATS.terms, 2)
     match.start()
@@ -77,7 +91,10 @@ def test_changes_that_follow_each_other_are_kept_as_one() -> None:
     match.submit(0, WAIT, 1000)
     match.amend({"tasks": 1}, 1001)
     match.submit(1, WAIT, 1002)
-    assert [kind for _, kind, _, _ in match.inputs] == ["amend", "move", "amend", "move"]
+    match.stall(7, 1003)
+    kinds = [kind for _, kind, _, _ in match.inputs]
+    assert kinds == ["amend", "move", "amend", "move", "stall"]
+    assert match.input_log.moves == 2
     verify(read(match_file(match, ["a", "b"])), game)
 
 

@@ -4,10 +4,11 @@ from typing import Any
 
 from botdrome.games.battlecube import Battlecube
 from botdrome.games.game import Game
-from botdrome.match.match import Match
+from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms, offline
 from tests.docs.example_game import RockPaperScissors
-from tests.match.telling import told
+from tests.match.telling import mark, told
 
 ROCK, PAPER = {"throw": "rock"}, {"throw": "paper"}
 
@@ -159,6 +160,21 @@ def test_the_pause_can_change() -> None:
     match.submit(0, ROCK, 2)
     match.submit(1, ROCK, 2)
     assert match.deadline == 32
+
+
+def test_a_move_that_was_read_before_is_played_as_if_it_were_submitted() -> None:
+    """Also in the step that closes with it, and in the one that waits for another move."""
+    for game, raws in (
+        (NoughtsAndCrosses(), (mark(0, 1, 1), mark(1, 0, 0))),
+        (RockPaperScissors(), (ROCK, ROCK)),
+    ):
+        one, other = Match(game, 2, Terms(), 1), Match(game, 2, Terms(), 1)
+        assert one.start() == other.start()
+        for player, raw in enumerate(raws):
+            news: News = []
+            one.accept(player, player, one.position.parse(player, raw), raw, player, news)
+            assert news == other.submit(player, raw, player)
+        assert (one.deadline, one.steps, one.inputs) == (other.deadline, other.steps, [])
 
 
 def test_offline_terms_wait_for_no_beat_and_lose_patience() -> None:

@@ -34,9 +34,9 @@ from tests.server.rooms.duel import clients as duellists
 pytestmark = pytest.mark.anyio
 
 BUDGETS = {
-    "a move of noughts and crosses": 27,
-    "a duel move": 25,
-    "a boat shot": 23,
+    "a move of noughts and crosses": 26,
+    "a duel move": 24,
+    "a boat shot": 22,
     "a Bomberman action": 33,
     "a Battlecube tick of two bots": 115,
     "a Bumblebots beat": 51,

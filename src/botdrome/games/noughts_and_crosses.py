@@ -14,6 +14,7 @@ Rows = tuple[tuple[str, ...], ...]
 
 MARKS = ("X", "O")
 EMPTY: Rows = (("", "", ""),) * 3
+SPACES = frozenset([divmod(space, 3) for space in range(9)])
 FULL = 0b111_111_111
 LINES = (0o700, 0o070, 0o007, 0o444, 0o222, 0o111, 0o421, 0o124)
 WON = frozenset(taken for taken in range(FULL + 1) if any(taken & line == line for line in LINES))
@@ -52,9 +53,8 @@ class NoughtsAndCrosses(Game[Space], frozen=True):
         if not isinstance(space, (list, tuple)) or len(space) != 2:
             raise IllegalMove(f"a space is [row, column], not {shown(space)}")
         row, column = space
-        if type(row) is not int or not 0 <= row <= 2:
+        if type(row) is not int or type(column) is not int or (row, column) not in SPACES:
             row = whole_within(row, "a row", 0, 2)
-        if type(column) is not int or not 0 <= column <= 2:
             column = whole_within(column, "a column", 0, 2)
         if self.board[row][column]:
             raise IllegalMove(f"space [{row}, {column}] is taken")

@@ -54,20 +54,26 @@ ENCODE, DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder(InputLine).
 
 
 class InputLog:
-    __slots__ = ("_lines", "_room", "moves", "timed")
+    __slots__ = ("_lines", "_others", "_room", "timed")
 
     def __init__(self, players: int) -> None:
         self._lines: list[bytes] = []
         self._room = [ROOM // players] * players
-        self.moves = 0
-        """The number of inputs that are moves."""
+        self._others = 0
+        """The number of inputs that are no moves."""
         self.timed = False
         """Whether there are inputs of the kinds in TIMES."""
+
+    @property
+    def moves(self) -> int:
+        """The number of inputs that are moves."""
+        return len(self._lines) - self._others
 
     def add(self, now: Milliseconds, kind: Kind, player: Player | None, value: Any = None) -> bool:
         """Whether the input was within the player's limit."""
         line = ENCODE(InputLine(now, kind, player, value))
         self._lines.append(line)
+        self._others += kind != "move"
         if player is None:
             return True
         room = self._room[player] = self._room[player] - OVERHEAD - len(line)
@@ -77,13 +83,13 @@ class InputLog:
         """As `add` does. Most inputs are moves."""
         line, room = ENCODE(InputLine(now, "move", player, raw)), self._room
         self._lines.append(line)
-        self.moves += 1
         left = room[player] = room[player] - OVERHEAD - len(line)
         return left >= 0
 
     def time(self, now: Milliseconds, kind: Kind, player: Player | None, value: Any) -> None:
         """Add a measurement of the server. It takes no room from the player."""
         self._lines.append(ENCODE(InputLine(now, kind, player, value)))
+        self._others += 1
         self.timed = True
 
     def full(self, player: Player) -> bool:
@@ -99,6 +105,7 @@ class InputLog:
         value: list[Any] = [dict(options), pause]
         if self._lines and (last := DECODE(self._lines[-1])).do == "amend":
             del self._lines[-1]
+            self._others -= 1
             before, paused = last.say
             value = [before | value[0], paused if pause is None else pause]
         self.add(now, "amend", None, value)

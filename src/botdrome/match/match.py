@@ -173,32 +173,50 @@ class Match:
 
     def submit(self, player: Player, raw: Raw, now: Milliseconds) -> News:
         """Take a player's move, as it was sent."""
+        step, due = self.step, self.deadline
+        if (
+            not self._quick  # _closes_with(), without the call
+            or step.awaited != [player]
+            or step.moves
+            or step.faults
+            or (due is not None and now > due)
+        ):
+            return self._submit(player, raw, now)
+        if not self.input_log.move(now, player, raw):
+            return self._flood(player, raw, now)
+        board = self.board
+        seat = board.seat_of[player]
+        try:
+            move = board.position.parse(seat, raw)
+        except IllegalMove as fault:
+            return self._refuse(player, str(fault), raw, now, [])
+        news: News = []
+        self._close_with(player, seat, move, raw, now, news)
+        return news
+
+    def _submit(self, player: Player, raw: Raw, now: Milliseconds) -> News:
         news: News = []
         if self.result is not None:
             return news
-        board = self.board
         if player in self.dismissed and self.input_log.full(player):
-            return [(Refused(player, "you are out", raw, 0), board.position)]
+            return [(Refused(player, "you are out", raw, 0), self.board.position)]
         if not self.input_log.move(now, player, raw):
-            news.append((Refused(player, TOO_MUCH, raw, 0), board.position))
-            self._dismiss(player, "flood", TOO_MUCH, now, news)
-            return news
+            return self._flood(player, raw, now)
         due = self.deadline
         if due is not None and now > due and self._overtaken(player, raw, now, now - due, news):
             return news
         if self.clocks.active and self._changes_late(player, now, news):
             return news
-        board = self.board
+        board, step = self.board, self.step
         seat = board.seat_of[player]
-        if seat not in self.step.seats:
+        if seat not in step.seats:
             self._refuse_hasty(player, raw, now, news)
             return news
         try:
             move = board.position.parse(seat, raw)
         except IllegalMove as fault:
-            self._refuse(player, str(fault), raw, now, news)
-            return news
-        self.accept(player, seat, move, raw, now, news)
+            return self._refuse(player, str(fault), raw, now, news)
+        self._answer(player, seat, move, raw, now, news)
         return news
 
     def wake(self, now: Milliseconds) -> News:
@@ -302,6 +320,12 @@ class Match:
 
     # Moves that are not accepted.
 
+    def _flood(self, player: Player, raw: Raw, now: Milliseconds) -> News:
+        """A move that the log has no room for."""
+        news: News = [(Refused(player, TOO_MUCH, raw, 0), self.board.position)]
+        self._dismiss(player, "flood", TOO_MUCH, now, news)
+        return news
+
     def _overtaken(
         self, player: Player, raw: Raw, now: Milliseconds, by: Milliseconds, news: News
     ) -> bool:
@@ -342,7 +366,8 @@ class Match:
         board = self.board
         out = board.seat_of[player] in board.out
         if self.terms.hasty == "illegal" and not out and not self.resting:
-            return self._refuse(player, "it is not your turn", raw, now, news)
+            self._refuse(player, "it is not your turn", raw, now, news)
+            return
         news.append(
             (
                 Refused(player, "you are out" if out else "it is not your turn", raw, 0),
@@ -350,7 +375,7 @@ class Match:
             )
         )
 
-    def _refuse(self, player: Player, why: str, raw: Raw, now: Milliseconds, news: News) -> None:
+    def _refuse(self, player: Player, why: str, raw: Raw, now: Milliseconds, news: News) -> News:
         limit, board = self.terms.strikes, self.board
         if limit is not None:
             board.strikes = tuple(
@@ -360,6 +385,7 @@ class Match:
         news.append((Refused(player, why, raw, strikes), board.position))
         if limit is not None and strikes >= limit:
             self._fault(player, "illegal moves", why, now, news)
+        return news
 
     # Boards.
 
@@ -441,23 +467,32 @@ class Match:
     def accept(
         self, player: Player, seat: Seat, move: Any, raw: Raw, now: Milliseconds, news: News
     ) -> None:
-        """A legal move. Until the step closes another one may replace it.
-
-        Most steps close here: no player is away, out or at fault, and there is no beat and no
-        pause. `_answered` does the same.
+        """A legal move, which is not kept in the log. Until the step closes another one may replace
+        it.
         """
-        step, board = self.step, self.board
+        if self._closes_with(player):
+            self._close_with(player, seat, move, raw, now, news)
+        else:
+            self._answer(player, seat, move, raw, now, news)
+
+    def _closes_with(self, player: Player) -> bool:
+        """Whether the step closes with a move of this player, as most do: it awaits no other one,
+        and no player is away, out or at fault.
+        """
+        step = self.step
+        return self._quick and step.awaited == [player] and not step.moves and not step.faults
+
+    def _close_with(
+        self, player: Player, seat: Seat, move: Any, raw: Raw, now: Milliseconds, news: News
+    ) -> None:
+        """What `_answer` does, if the step closes with this move."""
+        board, step, number = self.board, self.step, self.steps
+        position, allowed = board.position, self._allowed
         self._misses[player] = 0
-        if not self._quick or step.faults or step.moves or step.awaited != [player]:
-            step.moves[seat], step.raws[player] = move, raw
-            if self.clocks.active:
-                self.clocks.answered(player, 0 if self.resting else now - step.opened)
-            return self._answered(player, now, news)
-        position, number = board.position, self.steps  # _play(), without the call
         board.position = after = position.play({seat: move}, self._chance.turn_to(number))
         news.append((Played(number, {} if position.secret else {player: raw}), after))
         self.steps = number + 1
-        seats, allowed = after.to_move, self._allowed
+        seats = after.to_move
         if not seats or self._turns >= MOST_TURNS:
             return self._go_on(now, news)
         self._turns += len(seats)
@@ -465,6 +500,16 @@ class Match:
         step.awaited = [board.order[seat] for seat in seats] if board.number else list(seats)
         self.deadline = None if allowed is None else now + allowed
         return None
+
+    def _answer(
+        self, player: Player, seat: Seat, move: Any, raw: Raw, now: Milliseconds, news: News
+    ) -> None:
+        step = self.step
+        self._misses[player] = 0
+        step.moves[seat], step.raws[player] = move, raw
+        if self.clocks.active:
+            self.clocks.answered(player, 0 if self.resting else now - step.opened)
+        self._answered(player, now, news)
 
     def _answered(self, player: Player, now: Milliseconds, news: News) -> None:
         """The step need not wait for this player any longer; it closes with the last one."""
