@@ -8,7 +8,7 @@ import pytest
 
 from botdrome.games.chance import Chance
 from botdrome.games.game import IllegalMove, Raw
-from botdrome.games.gomoku import Gomoku, Point
+from botdrome.games.gomoku import KNOWN_STONES, Gomoku, Point
 from botdrome.games.reading import an_object, entry, whole_within
 
 GAMES = 60
@@ -116,8 +116,8 @@ def test_a_move_is_read_as_at_length(size: int) -> None:
         {"x": 1, "y": 1, "z": 1},
     ]
     read = 0
-    for raw in pairs + odd:
+    for raw in [*pairs, *odd, *KNOWN_STONES.values()]:
         expected = outcome(read_at_length, position, raw)
         assert outcome(position.parse, 0, raw) == expected, raw
         read += expected[0] is not None
-    assert 0 < read < len(pairs)
+    assert 0 < read < len(pairs) + len(KNOWN_STONES)

@@ -21,7 +21,7 @@ def test_writers_of_a_resumed_match_know_how_it_stands() -> None:
     writers.recap = again.recap, match_status(match, 120), (0, 1)
     duel = Duel(("ada", "bob"), 7, lambda: "id")
     writers.join(0, lambda _: duel)
-    assert duel.lengths == [9, 3]
+    assert duel.moves == 12
     starting, question = duel.resume(0, match_status(match, 120))
     assert json.loads(starting)["against"] == "bob"
     assert json.loads(question)["board"]["_moves"] == [[0, 0], [0, 1], [1, 0]]

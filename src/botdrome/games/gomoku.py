@@ -28,20 +28,18 @@ class History(Struct, Generic[T], frozen=True, eq=False):
 
     _tape: list[T] = field(default_factory=list)
     _length: int = 0
+    last: T | None = None
+    """The latest item; None: there is none."""
 
     def then(self, item: T) -> "History[T]":
         tape, length = self._tape, self._length
         if len(tape) != length:
             tape = tape[:length]
         tape.append(item)
-        return History(tape, length + 1)
+        return History(tape, length + 1, item)
 
     def __len__(self) -> int:
         return self._length
-
-    @property
-    def last(self) -> T:
-        return self._tape[self._length - 1]
 
     def listed(self) -> list[T]:
         return self._tape[: self._length]
@@ -60,6 +58,7 @@ Opening = tuple[Point, ...]
 MARKS = ("X", "O")
 FREE = "."
 TURNS = ((0,), (1,))
+NO_CHANCE = Chance(0)
 DRAW, WINS = (0.0, 0.0), ((1.0, 0.0), (0.0, 1.0))
 
 
@@ -91,13 +90,26 @@ def _stretches_through(x: int, y: int, size: int, win_length: int) -> Iterator[s
 
 
 NO_CELLS = slice(0), slice(0)
-"""With two more slices an itemgetter always returns a tuple."""
+"""With two slices an itemgetter always returns a tuple."""
 
 
 @cache
 def cutters(size: int, win_length: int) -> tuple[Callable[[str], tuple[str, ...]], ...]:
     """Return, for each cell, a function that cuts its stretches out of a board."""
-    return tuple([itemgetter(*found, *NO_CELLS) for found in stretches(size, win_length)])
+    found = stretches(size, win_length)
+    return tuple([itemgetter(*(cell if len(cell) > 1 else (*cell, *NO_CELLS))) for cell in found])
+
+
+class KnownStone(dict[str, int]):
+    """A move as a bot sends it, read already: many matches share it, so it is never changed."""
+
+    __slots__ = ("point",)
+
+    def __init__(self, point: Point) -> None:
+        self["x"], self["y"] = self.point = point
+
+
+KNOWN_STONES = {point: KnownStone(point) for point in points(25)}
 
 
 class Gomoku(Game[Point], frozen=True):
@@ -144,7 +156,7 @@ class Gomoku(Game[Point], frozen=True):
                 point = position.parse(number % 2, {"x": x, "y": y})
             except IllegalMove as problem:
                 raise BadOption(f"opening: stone {number + 1}: {problem}") from None
-            position = position._with_stone(number % 2, point)
+            position = position.play({number % 2: point}, NO_CHANCE)
             if position.over:
                 raise BadOption(f"opening: stone {number + 1}, [{x}, {y}], ends the game")
         return position
@@ -159,7 +171,12 @@ class Gomoku(Game[Point], frozen=True):
         return not self.to_move
 
     def parse(self, seat: Seat, raw: Raw) -> Point:
-        size, point = self.size, raw if type(raw) is dict else an_object(raw)
+        size = self.size
+        if type(raw) is KnownStone:
+            column, row = known = raw.point
+            if column < size and row < size and self.cells[row * size + column] == FREE:
+                return known
+        point = raw if type(raw) is dict else an_object(raw)
         x, y = point.get("x"), point.get("y")
         if type(x) is not int or not 0 <= x < size:
             x = whole_within(entry(point, "x"), "x", 0, size - 1)
@@ -170,23 +187,19 @@ class Gomoku(Game[Point], frozen=True):
         return x, y
 
     def play(self, moves: Mapping[Seat, Point], chance: Chance) -> "Gomoku":
-        for seat, point in moves.items():
-            return self._with_stone(seat, point)
-        turn = TURNS[1 - self.to_move[0]]
-        return Gomoku(
-            self.size, self.win_length, self.cells, self.history, turn, DRAW, None, self.opening
-        )
-
-    def _with_stone(self, seat: Seat, point: Point) -> "Gomoku":
-        (x, y), size, win_length, mark = point, self.size, self.win_length, MARKS[seat]
-        cell, cells, history = y * size + x, self.cells, self.history.then(point)
+        size, win_length, opening = self.size, self.win_length, self.opening
+        if not moves:  # the seat passes
+            after = TURNS[1 - self.to_move[0]]
+            return Gomoku(size, win_length, self.cells, self.history, after, DRAW, None, opening)
+        ((seat, point),) = moves.items()
+        (x, y), mark, history = point, MARKS[seat], self.history.then(point)
+        cell, cells, winning = y * size + x, self.cells, mark * win_length
         cells = cells[:cell] + mark + cells[cell + 1 :]
-        winning = mark * win_length
         if winning in " ".join(cutters(size, win_length)[cell](cells)):
             line = self._line(winning, cells, cell)
-            return Gomoku(size, win_length, cells, history, (), WINS[seat], line, self.opening)
+            return Gomoku(size, win_length, cells, history, (), WINS[seat], line, opening)
         turn = TURNS[1 - seat] if FREE in cells else ()
-        return Gomoku(size, win_length, cells, history, turn, DRAW, None, self.opening)
+        return Gomoku(size, win_length, cells, history, turn, DRAW, None, opening)
 
     def _line(self, winning: str, cells: str, cell: int) -> tuple[Point, ...]:
         """Return all stones of the winning row, which may be longer than `win_length`."""

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from botdrome.games.game import Raw
-from botdrome.games.gomoku import MARKS, Point
+from botdrome.games.game import Raw, Seat
+from botdrome.games.gomoku import KNOWN_STONES, MARKS, Point
 from botdrome.games.reading import UNREADABLE, TooManyValues, bounded, shown
 from botdrome.match.events import (
     Began,
@@ -194,9 +194,9 @@ def _stone(point: Point) -> bytes:
 
 
 @lru_cache
-def _end_of_question(time_left: Milliseconds | None, color: str) -> bytes:
+def _end_of_question(time_left: Milliseconds | None, seat: Seat) -> bytes:
     seconds = "null" if time_left is None else repr(time_left / 1000)
-    return f']}}, "timeout": {seconds}, "color": "{color}"}}'.encode()
+    return f']}}, "timeout": {seconds}, "color": "{MARKS[seat]}"}}'.encode()
 
 
 class Duel:
@@ -211,13 +211,12 @@ class Duel:
         """The id of the first board; the others count up."""
         self.draws: set[Player] = set()
         """Players that want to be told of draws, which the original does not announce."""
-        self.lengths: list[int] = []
-        """The number of moves on each board."""
+        self._stones, self._before = 0, 0
+        """The number of moves on this board, and on those before it."""
         self._names, self._new_id = names, new_id
         self._order: tuple[Player, ...] = ()
         self._board = b""
         self._asked: Player | None = None
-        self._color = ""
         self._id = ""
         self._played: Raw = {}
         self._sent: Raw = {}
@@ -226,6 +225,10 @@ class Duel:
     @property
     def started(self) -> bool:
         return bool(self._order)
+
+    @property
+    def moves(self) -> int:
+        return self._before + self._stones
 
     # News of the match.
 
@@ -240,16 +243,16 @@ class Duel:
             return self._tell_all(news, status, players)
         position: Any = news[0][1]
         if event.moves:  # otherwise the player has passed
-            stone, lengths = _stone(position.history.last), self.lengths  # _add_stone(), _ask()
-            self._board += stone if lengths[-1] else stone[2:]  # and _question(), without the calls
-            lengths[-1] += 1
+            stone, stones = _stone(position.history.last), self._stones  # _add_stone(), _ask()
+            self._board += stone if stones else stone[2:]  # and _question(), without the calls
+            self._stones = stones + 1
         (seat,) = position.to_move
         player = self._order[seat]
         if player not in players:
             self._asked = None
             return {}
-        self._asked, self._color, self._id = player, MARKS[seat], self._new_id()
-        end = _end_of_question(status.time_left, self._color)
+        self._asked, self._id = player, self._new_id()
+        end = _end_of_question(status.time_left, seat)
         return {player: [QUESTION % (self._id.encode(), self._board, end)]}
 
     def _tell_all(
@@ -278,7 +281,7 @@ class Duel:
                 case Ended():
                     goes_on = False
         if goes_on and (player := self._ask(news[-1][1], players)) is not None:
-            told[player].append(self._question(status))
+            told[player].append(self._question(player, status))
         return told
 
     def resume(self, player: Player, status: MatchStatus) -> list[bytes]:
@@ -288,11 +291,11 @@ class Duel:
         messages = [starting_game(self._names[1 - player])]
         if self._asked == player:
             self._id = self._new_id()
-            messages.append(self._question(status))
+            messages.append(self._question(player, status))
         return messages
 
     def _lay_board(self, event: Began, position: Any, told: PlayerMessages) -> None:
-        self.lengths.append(0)
+        self._before, self._stones = self.moves, 0
         self._order = event.order
         board = {
             "_id": self.first_board + event.board,
@@ -307,9 +310,9 @@ class Duel:
                 messages.append(starting_game(self._names[1 - player]))
 
     def _add_stone(self, point: Point) -> None:
-        stone, lengths = _stone(point), self.lengths
-        self._board += stone if lengths[-1] else stone[2:]
-        lengths[-1] += 1
+        stone = _stone(point)
+        self._board += stone if self._stones else stone[2:]
+        self._stones += 1
 
     def _say_result(self, result: BoardResult, told: PlayerMessages) -> None:
         self._asked = None
@@ -339,11 +342,11 @@ class Duel:
         if player not in players:
             self._asked = None
             return None
-        self._asked, self._color, self._id = player, MARKS[seat], self._new_id()
+        self._asked, self._id = player, self._new_id()
         return player
 
-    def _question(self, status: MatchStatus) -> bytes:
-        end = _end_of_question(status.time_left, self._color)
+    def _question(self, player: Player, status: MatchStatus) -> bytes:
+        end = _end_of_question(status.time_left, self._order.index(player))
         return QUESTION % (self._id.encode(), self._board, end)
 
     # Input of a player.
@@ -359,7 +362,8 @@ class Duel:
         if self._asked != player or answer.id != self._id:
             return None
         self._asked = None
-        return {"x": answer.x, "y": answer.y}
+        x, y = answer.x, answer.y
+        return KNOWN_STONES.get((x, y)) or {"x": x, "y": y}
 
     def read_move(self, player: Player, message: dict[str, Any]) -> Raw:
         """Return the move in a `make_move`: the first that answers the open question.
@@ -408,22 +412,20 @@ class DuelConversation(Conversation):
     # What the client sends.
 
     def receive(self, message: bytes, now: Seconds) -> Outs:
+        duel = self._duel
+        if duel is not None and (move := duel.plain_move(self._player, message)) is not None:
+            return (Submit(move, message),)
         if self._over:
             return ()
-        if (
-            self._duel is not None
-            and (move := self._duel.plain_move(self._player, message)) is not None
-        ):
-            return (Submit(move, message),)
         try:
             value = read_frame(message)
         except BadFrame as problem:
             return self._cut_off("frame", str(problem), message)
         event = value.get("event") if isinstance(value, dict) else None
         outs: Outs = ()
-        if event == "make_move" and self._duel is not None:
-            outs = self._answered(self._duel, value, message)
-            if isinstance(outs[0], Submit) or self._ignored <= SURPLUS * sum(self._duel.lengths):
+        if event == "make_move" and duel is not None:
+            outs = self._answered(duel, value, message)
+            if isinstance(outs[0], Submit) or self._ignored <= SURPLUS * duel.moves:
                 return outs
         if not self._limit.take(now):
             return *outs, *self._cut_off("flood", "too many messages", message)
@@ -541,13 +543,13 @@ class DuelConversation(Conversation):
     # How it ends.
 
     def _fail(self, words: str) -> Outs:
-        self._over = True
+        self._over, self._duel = True, None
         return error(words), Close(refused="login")
 
     def _cut_off(self, refused: str, words: str, message: bytes = b"") -> Outs:
-        self._over = True
+        self._over, self._duel = True, None
         return RecordMessage(message, words), error(words), Close(reason=words, refused=refused)
 
     def _close(self) -> Outs:
-        self._over = True
+        self._over, self._duel = True, None
         return (Close(),)

@@ -108,7 +108,7 @@ def test_the_result_goes_before_the_next_question_and_the_starter_is_swapped() -
     ]
     assert json.loads(told[0][0])["board"]["_moves"][-1] == [4, 0]
     assert json.loads(told[1][1])["color"] == "X"
-    assert play.duel.lengths == [9, 0]
+    assert play.duel.moves == 9
     told = won_by_the_starter(play, 1)
     assert [events(messages) for messages in told] == [[("lose", 15510)], [("win", 15510)]]
 
@@ -203,7 +203,7 @@ def test_a_turn_that_passes_adds_no_stone() -> None:
     play.move(0, 7, 7)
     one, _ = play.tell(play.match.leave(1, 0))
     assert json.loads(one[0])["board"]["_moves"] == [[7, 7]]
-    assert play.duel.lengths == [1]
+    assert play.duel.moves == 1
 
 
 def test_whoever_takes_over_is_told_where_it_stands_and_asked_anew() -> None:

@@ -67,7 +67,8 @@ class Frames:
 
     def pack(self, messages: list[bytes]) -> bytes:
         if len(messages) == 1:
-            return HEADER.pack(len(messages[0])) + messages[0]
+            message = messages[0]
+            return HEADER.pack(len(message)) + message
         return b"".join(
             [part for message in messages for part in (len(message).to_bytes(LENGTH), message)]
         )
