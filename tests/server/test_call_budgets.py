@@ -35,7 +35,7 @@ pytestmark = pytest.mark.anyio
 
 BUDGETS = {
     "a move of noughts and crosses": 26,
-    "a duel move": ,
+    "a duel move": 23,
     "a boat shot": 22,
     "a Bomberman action": 33,
     "a Battlecube tick of two bots": 115,
