@@ -123,9 +123,8 @@ class Faults:
 
 async def limit_pages(database: Sqlite, pages: int) -> None:
     """The file keeps the pages that it has."""
-    await database._in(
-        database._write_thread,
-        lambda: database._writer.execute(f"PRAGMA max_page_count = {pages}").fetchall(),
+    await database._write_thread.do(
+        lambda: database._writer.execute(f"PRAGMA max_page_count = {pages}").fetchall()
     )
 
 

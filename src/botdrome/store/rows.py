@@ -100,6 +100,8 @@ _mapping = msgspec.json.Decoder(dict[str, Any])
 _names = msgspec.json.Decoder(tuple[str, ...])
 _result = msgspec.json.Decoder(Result)
 _flights = msgspec.msgpack.Decoder(tuple[bytes, ...])
+packed: Callable[[tuple[bytes, ...]], bytes] = msgspec.msgpack.Encoder().encode
+"""Pack flight records."""
 
 
 def as_json(value: Any) -> str:
@@ -108,10 +110,6 @@ def as_json(value: Any) -> str:
 
 def players_in(text: str) -> tuple[str, ...]:
     return _names.decode(text)
-
-
-def packed(flights: tuple[bytes, ...]) -> bytes:
-    return msgspec.msgpack.encode(flights)
 
 
 def compressed(flights: bytes) -> bytes:

@@ -8,13 +8,13 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
+from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from threading import Timer, get_native_id
+from threading import Thread, Timer, get_native_id
 from typing import Any, TypeVar
 
 import structlog
@@ -76,6 +76,7 @@ UNSTORABLE = (
     sqlite3.ProgrammingError,
     OverflowError,
 )
+EXPLAINED = (*UNSTORABLE, sqlite3.Error, OSError, StoreUnavailable)
 
 
 sqlite3.register_adapter(bytes, bytes)
@@ -138,11 +139,15 @@ def explained(shown: str) -> Iterator[None]:
     """Raise errors as StoreUnavailable that names the store."""
     try:
         yield
-    except UNSTORABLE as error:
-        raise Unstorable(str(error)) from error
-    except (sqlite3.Error, OSError, StoreUnavailable) as error:
-        damaged = isinstance(error, sqlite3.Error) and is_damage(error)
-        raise (StoreDamaged if damaged else StoreUnavailable)(f"{shown}: {error}") from error
+    except EXPLAINED as error:
+        raise explanation(error, shown) from error
+
+
+def explanation(error: Exception, shown: str) -> Exception:
+    if isinstance(error, UNSTORABLE):
+        return Unstorable(str(error))
+    damaged = isinstance(error, sqlite3.Error) and is_damage(error)
+    return (StoreDamaged if damaged else StoreUnavailable)(f"{shown}: {error}")
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -235,15 +240,67 @@ class SqliteReader:
         self._connection.close()
 
 
+class StoreThread:
+    """A thread that does what it is handed, one after the other. An executor would take three times
+    as long to hand it over.
+    """
+
+    def __init__(self, name: str, shown: str, begin: Callable[[], None] = lambda: None) -> None:
+        """`shown` names the store in errors."""
+        self._shown, self._begin = shown, begin
+        self._loop = asyncio.get_running_loop()
+        self._handed: SimpleQueue[tuple[Callable[[], Any], asyncio.Future[Any]] | None]
+        self._handed = SimpleQueue()
+        self._thread = Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def do(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._handed.put((work, future))
+        return future
+
+    def end(self) -> None:
+        """Do first what was handed over."""
+        self._handed.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        self._begin()
+        while (handed := self._handed.get()) is not None:
+            work, future = handed
+            if not future.cancelled():
+                with suppress(RuntimeError):  # the loop is closed
+                    self._loop.call_soon_threadsafe(_answer, future, *self._outcome(work))
+            del handed, work, future  # nobody knows when the next comes
+
+    def _outcome(self, work: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+        try:
+            return work(), None
+        except EXPLAINED as error:
+            problem = explanation(error, self._shown)
+            problem.__cause__ = error
+            return None, problem
+        except BaseException as error:
+            return None, error
+
+
+def _answer(future: asyncio.Future[Any], outcome: Any, problem: BaseException | None) -> None:
+    if future.done():
+        return  # its caller was cancelled
+    if problem is None:
+        future.set_result(outcome)
+    else:
+        future.set_exception(problem)
+
+
 class Sqlite:
     def __init__(
         self, path: Path, shown: str, passing: TemporaryDirectory[str] | None = None
     ) -> None:
         """`passing`: a folder to delete when the store is closed."""
-        self._path, self._shown, self._passing = path, shown, passing
-        self._loop = asyncio.get_running_loop()
-        self._write_thread = ThreadPoolExecutor(1, "store-writer", _give_way)
-        self._read_thread = ThreadPoolExecutor(1, "store-reader")
+        self._path, self._passing = path, passing
+        self._write_thread = StoreThread("store-writer", shown, _give_way)
+        self._read_thread = StoreThread("store-reader", shown)
         self._claimed: int | None = None
         """The lock file of the server that has the store. The lock ends with the process."""
         self._writer: sqlite3.Connection
@@ -257,35 +314,28 @@ class Sqlite:
         return Source("sqlite", str(self._path.absolute()))
 
     async def open(self) -> None:
-        await self._in(self._write_thread, self._open_writer)
-        await self._in(self._read_thread, self._open_reader)
+        await self._write_thread.do(self._open_writer)
+        await self._read_thread.do(self._open_reader)
 
     async def claim(self) -> bool:
-        return await self._in(self._write_thread, self._claim)
+        return await self._write_thread.do(self._claim)
 
     async def carry_out(self, changes: Sequence[Change]) -> list[Outcome]:
-        return await self._in(self._write_thread, lambda: self._written(changes))
+        return await self._write_thread.do(partial(self._written, changes))
 
     async def fetch(self, query: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
-        return await self._in(self._read_thread, lambda: found(self._reader, query, values))
+        return await self._read_thread.do(partial(found, self._reader, query, values))
 
     async def close(self) -> None:
         """Works also after `open` failed half-way."""
         for thread, name in ((self._read_thread, "_reader"), (self._write_thread, "_writer")):
             if connection := getattr(self, name, None):
-                await self._in(thread, partial(_closed, connection))
-            thread.shutdown()
+                await thread.do(partial(_closed, connection))
+            thread.end()
         if self._claimed is not None:
             os.close(self._claimed)
         if self._passing:
             self._passing.cleanup()
-
-    async def _in(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-        def explaining() -> T:
-            with explained(self._shown):
-                return work()
-
-        return await self._loop.run_in_executor(thread, explaining)
 
     def _open_writer(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
