@@ -34,14 +34,14 @@ from tests.server.rooms.duel import clients as duellists
 pytestmark = pytest.mark.anyio
 
 BUDGETS = {
-    "a move of noughts and crosses": 26,
-    "a duel move": 23,
-    "a boat shot": 22,
+    "a move of noughts and crosses": 27,
+    "a duel move": 24,
+    "a boat shot": 23,
     "a Bomberman action": 33,
-    "a Battlecube tick of two bots": 115,
+    "a Battlecube tick of two bots": 114,
     "a Bumblebots beat": 51,
     "a login with pairing": 165,
-    "the end of a match": 115,
+    "the end of a match": 116,
     "an idle second": 2,
 }
 """Calls of functions of the package in the server's event loop, on Python 3.11; for the idle second,

@@ -173,50 +173,38 @@ class Match:
 
     def submit(self, player: Player, raw: Raw, now: Milliseconds) -> News:
         """Take a player's move, as it was sent."""
-        step, due = self.step, self.deadline
-        if (
-            not self._quick  # _closes_with(), without the call
-            or step.awaited != [player]
-            or step.moves
-            or step.faults
-            or (due is not None and now > due)
-        ):
-            return self._submit(player, raw, now)
-        if not self.input_log.move(now, player, raw):
+        news: News = []
+        step, due, log = self.step, self.deadline, self.input_log
+        quick = (  # _closes_with(), without the call
+            self._quick
+            and step.awaited == [player]
+            and not (step.moves or step.faults)
+            and (due is None or now <= due)
+        )
+        if not quick and self.result is not None:
+            return news
+        if not quick and player in self.dismissed and log.full(player):
+            return [(Refused(player, "you are out", raw, 0), self.board.position)]
+        if not log.move(now, player, raw):
             return self._flood(player, raw, now)
+        if not quick and (
+            (due is not None and now > due and self._overtaken(player, raw, now, now - due, news))
+            or (self.clocks.active and self._changes_late(player, now, news))
+        ):
+            return news
         board = self.board
         seat = board.seat_of[player]
-        try:
-            move = board.position.parse(seat, raw)
-        except IllegalMove as fault:
-            return self._refuse(player, str(fault), raw, now, [])
-        news: News = []
-        self._close_with(player, seat, move, raw, now, news)
-        return news
-
-    def _submit(self, player: Player, raw: Raw, now: Milliseconds) -> News:
-        news: News = []
-        if self.result is not None:
-            return news
-        if player in self.dismissed and self.input_log.full(player):
-            return [(Refused(player, "you are out", raw, 0), self.board.position)]
-        if not self.input_log.move(now, player, raw):
-            return self._flood(player, raw, now)
-        due = self.deadline
-        if due is not None and now > due and self._overtaken(player, raw, now, now - due, news):
-            return news
-        if self.clocks.active and self._changes_late(player, now, news):
-            return news
-        board, step = self.board, self.step
-        seat = board.seat_of[player]
-        if seat not in step.seats:
+        if not quick and seat not in self.step.seats:
             self._refuse_hasty(player, raw, now, news)
             return news
         try:
             move = board.position.parse(seat, raw)
         except IllegalMove as fault:
             return self._refuse(player, str(fault), raw, now, news)
-        self._answer(player, seat, move, raw, now, news)
+        if quick:
+            self._close_with(player, seat, move, raw, now, news)
+        else:
+            self._answer(player, seat, move, raw, now, news)
         return news
 
     def wake(self, now: Milliseconds) -> News:
@@ -480,7 +468,7 @@ class Match:
         and no player is away, out or at fault.
         """
         step = self.step
-        return self._quick and step.awaited == [player] and not step.moves and not step.faults
+        return self._quick and step.awaited == [player] and not (step.moves or step.faults)
 
     def _close_with(
         self, player: Player, seat: Seat, move: Any, raw: Raw, now: Milliseconds, news: News
@@ -504,12 +492,17 @@ class Match:
     def _answer(
         self, player: Player, seat: Seat, move: Any, raw: Raw, now: Milliseconds, news: News
     ) -> None:
+        """A move that the step keeps until it closes."""
         step = self.step
         self._misses[player] = 0
         step.moves[seat], step.raws[player] = move, raw
         if self.clocks.active:
             self.clocks.answered(player, 0 if self.resting else now - step.opened)
-        self._answered(player, now, news)
+        if len(step.awaited) > 1 and not (self.away or self.clocks.active):
+            if player in step.awaited:  # _answered(), without the call
+                step.awaited.remove(player)
+        else:
+            self._answered(player, now, news)
 
     def _answered(self, player: Player, now: Milliseconds, news: News) -> None:
         """The step need not wait for this player any longer; it closes with the last one."""
