@@ -37,7 +37,7 @@ BUDGETS = {
     "a move of noughts and crosses": 27,
     "a duel move": 24,
     "a boat shot": 23,
-    "a Bomberman action": 33,
+    "a Bomberman action": 31,
     "a Battlecube tick of two bots": 114,
     "a Bumblebots beat": 51,
     "a login with pairing": 165,

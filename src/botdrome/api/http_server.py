@@ -177,7 +177,8 @@ class AsgiAnswer:
     async def _receive(self) -> Message:
         request = self._exchange.request
         if not self._read and not self._over.is_set():
-            body = request.body if request.stream is None else await request.stream.next()
+            stream = request.stream
+            body = self._exchange.body if stream is None else await stream.next()
             more = request.stream is not None and request.stream.more
             self._read = not more
             if not self._over.is_set():

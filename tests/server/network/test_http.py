@@ -64,7 +64,7 @@ class Shop:
 
     def handle(self, exchange: Exchange) -> None:
         request, target = exchange.request, exchange.target
-        self.seen.append((request.method, target, request.body))
+        self.seen.append((request.method, target, exchange.body))
         if target == b"/fail":
             raise ValueError("a secret")
         if target == b"/wait":
@@ -77,7 +77,7 @@ class Shop:
             )
             return None
         return exchange.answer(
-            HttpResponse(200, target + b" " + request.body, "text/plain", (("X-Shop", "yes"),))
+            HttpResponse(200, target + b" " + exchange.body, "text/plain", (("X-Shop", "yes"),))
         )
 
     def _lost(self) -> None:

@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Callable
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import structlog
 from msgspec import Struct
@@ -103,6 +103,8 @@ class Exchange(Struct, eq=False):
 
     request: HttpRequest
     target: bytes
+    body: bytes
+    head: "KnownHead"
     address: str
     connection: "HttpConnection | None"
     """None: the request is answered, or the client has disconnected."""
@@ -176,8 +178,16 @@ class KnownHead(Struct, eq=False):
     length: int
     """The bytes of the body."""
     service: HttpService
+    forwarded: bytes | None
+    """The header X-Forwarded-For."""
     accepted: bool = False
     """Whether the service has not refused such a request."""
+    note: Any = None
+    """What the service has found out from the head, if the request is plain."""
+
+
+def known_head(request: HttpRequest, service: HttpService, length: int = 0) -> KnownHead:
+    return KnownHead(request, length, service, request.headers.get(FORWARDED_FOR))
 
 
 MOST_KNOWN = 2048
@@ -207,7 +217,10 @@ class HttpSite:
     def _known(self, head: bytes) -> KnownHead | None:
         """None: it is not the head of a plain request."""
         found = plain_head(head)
-        return None if found is None else KnownHead(*found, self.find(found[0].target))
+        if found is None:
+            return None
+        request, length = found
+        return known_head(request, self.find(request.target), length)
 
     def longest_body(self, target: bytes) -> int:
         return self.find(target).longest_body(target)
@@ -278,7 +291,7 @@ class HttpConnection:
                 and end + known.length == len(data)
                 and (self._leaves is None or not self._leaves(known.request.target))
             ):
-                return self._serve_known(known, data[end:])
+                return self._serve(known, data[end:])
         reader.feed(data)
         if self._exchange is None and not self._budget.add(len(data), source_of(self._address)[0]):
             metrics.REFUSED.labels("bodies").inc()
@@ -376,7 +389,7 @@ class HttpConnection:
                 if request is None:
                     break
                 self._budget.drop()
-                self._serve(request, self._site.find(request.target))
+                self._serve(known_head(request, self._site.find(request.target)), request.body)
                 self._read_on()
         except BadHttpRequest as problem:
             self._refuse(problem.status, problem.word, problem.sentence)
@@ -402,36 +415,28 @@ class HttpConnection:
 
     # Answering.
 
-    def _serve_known(self, known: KnownHead, body: bytes) -> None:
-        request = known.request
-        if body:
-            request = HttpRequest(
-                request.method, request.target, request.headers, body, request.keep, plain=True
-            )
-        self._serve(request, known.service, known)
-
-    def _serve(
-        self, request: HttpRequest, service: HttpService, known: KnownHead | None = None
-    ) -> None:
-        self._service, limits = service, service.limits
-        now = self._since = self._loop.time()
-        bucket = self._bucket
-        if limits.rate and bucket is not None and bucket.left >= 1:
-            bucket.left -= 1  # take(), without the call
-        elif limits.rate and not self._take(limits, now):
-            metrics.REFUSED.labels("flood").inc()
-            words = f"a connection may send {limits.rate:g} requests a second"
-            return self._refuse(429, "TOO_MANY_REQUESTS", words)
-        if known is None or not known.accepted:
+    def _serve(self, known: KnownHead, body: bytes) -> None:
+        service = self._service = known.service
+        request, limits, now = known.request, service.limits, self._loop.time()
+        self._since, bucket = now, self._bucket
+        if limits.rate:
+            if bucket is not None and bucket.left >= 1:
+                bucket.left -= 1  # take(), without the call
+            elif not self._take(limits, now):
+                metrics.REFUSED.labels("flood").inc()
+                words = f"a connection may send {limits.rate:g} requests a second"
+                return self._refuse(429, "TOO_MANY_REQUESTS", words)
+        if not known.accepted:
             refusal = service.refusal(request)
             if refusal is not None:
                 return self._say_goodbye(refusal)
-            if known is not None:
-                known.accepted = True
-        address, claimed = self._address, request.headers.get(FORWARDED_FOR)
-        if claimed is not None and isinstance(self.transport, Peer):
-            address = self.transport.client_of(claimed.decode("latin-1"))
-        exchange = Exchange(request, request.target, address, self, request.keep, None, now)
+            known.accepted = True
+        address = self._address
+        if known.forwarded is not None and isinstance(self.transport, Peer):
+            address = self.transport.client_of(known.forwarded.decode("latin-1"))
+        exchange = Exchange(
+            request, request.target, body, known, address, self, request.keep, None, now
+        )
         self._exchange = exchange
         try:
             service.handle(exchange)

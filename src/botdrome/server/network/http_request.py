@@ -175,7 +175,9 @@ class HttpRequest(Struct, frozen=True):
     stream: BodyStream | None = None
     """The body, if the request is handled while the body arrives."""
     plain: bool = False
-    """Whether it is a GET or POST in HTTP/1.1 that the connection has read by its cached head."""
+    """Whether it is a GET or POST in HTTP/1.1 that the connection has read by its cached head. Its
+    body is not here, since it differs.
+    """
 
 
 class BadHttpRequest(Exception):

@@ -78,6 +78,8 @@ PREFLIGHT: ResponseHeaders = (*OPEN, ("Access-Control-Max-Age", "86400"))
 """Without caching, a browser sends a preflight request before every action, and rounds are short.
 """
 READ, WRITE, BOTH = ("GET", "HEAD"), ("POST",), ("GET", "HEAD", "POST")
+SPECIAL = {b"accept", b"x-user-id"}
+"""Headers that change how a request is read."""
 LONGEST_KEPT = 200
 """Maximum bytes of a cached path or query."""
 
@@ -116,11 +118,8 @@ class RoomRequest(Struct, eq=False):
         if query or b"accept" in headers:
             self.query, self.shape = _read_query(query, headers.get(b"accept", b""))
             fields.update(self.query)
-        if request.body and request.method == "POST":
-            if fields:
-                fields.update(read_message(request.body))
-            else:
-                fields = self.fields = read_message(request.body)
+        if self.exchange.body and request.method == "POST":
+            fields.update(read_message(self.exchange.body))
         if b"x-user-id" in headers:
             fields.setdefault("user_id", headers[b"x-user-id"].decode("latin-1"))
 
@@ -212,6 +211,14 @@ Route = tuple[BomberRoom, tuple[str, ...], Verb, str]
 """The room, the methods that are allowed, the verb, and the rest of the path after it."""
 
 
+def is_usual(exchange: Exchange) -> bool:
+    """Whether nothing but its path and its body tells what a request asks."""
+    request = exchange.request
+    if exchange.body and request.method != "POST":
+        return False
+    return request.plain and SPECIAL.isdisjoint(request.headers)
+
+
 class Routes:
     def __init__(self, rooms: BomberRooms) -> None:
         self._rooms = rooms
@@ -228,6 +235,18 @@ class Routes:
 
     def handle(self, exchange: Exchange) -> None:
         exchange.read = self._caught_up(exchange.read)
+        route: Route | None = exchange.head.note
+        if route is None:
+            return self._handle(exchange)
+        ask = RoomRequest(exchange, route[0])  # nearly always
+        try:
+            if exchange.body:
+                ask.fields = read_message(exchange.body)
+            return route[2](ask, route[3])
+        except BadRequest as fault:
+            return ask.refuse(BAD, fault.word, fault.sentence, moment=route[0].moment())
+
+    def _handle(self, exchange: Exchange) -> None:
         path, _, query = exchange.target.partition(b"?")
         method, ask = exchange.request.method, RoomRequest(exchange, self._rooms.first)
         if method == "OPTIONS":
@@ -239,6 +258,8 @@ class Routes:
             )(path)
             if method not in methods:
                 raise _not_allowed(methods)
+            if not query and is_usual(exchange):
+                exchange.head.note = ask.room, methods, verb, rest
             return verb(ask, rest)
         except BadRequest as fault:
             return ask.refuse(BAD, fault.word, fault.sentence, moment=self._moment(path))

@@ -15,7 +15,7 @@ from botdrome.games.bomberman import WORDS, Bomberman
 from botdrome.games.game import BadOption
 from botdrome.games.options import unusual, with_options
 from botdrome.match.events import Began, Ended, Played, Player, Result
-from botdrome.match.match import News
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Milliseconds, Pace, Terms
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.clients import (
@@ -632,7 +632,7 @@ class BomberRoom(Room):
             refused, number = refused_before(self.state, player, over, running, action.number)
             if refused is None:
                 verdict = table.submit(player, move, note, now)
-                response = self._response(verdict, table, user, action.word, number)
+                response = self._response(verdict, match, user, action.word, number)
             else:
                 response = refused
                 if refused in NOT_TRIED:
@@ -640,17 +640,17 @@ class BomberRoom(Room):
         return ActionJudged(response, number, UserState(self._writer, player, self.time_left(now)))
 
     def _response(
-        self, verdict: str, table: Table, user: BomberUser, word: str, number: int
+        self, verdict: str, match: Match, user: BomberUser, word: str, number: int
     ) -> Response:
         """Return the response to an action for the round with this number."""
-        refused = None if verdict == "accepted" else refusal_in(verdict)
-        if table.match.result is not None and (refused is not None or not self.settings.early):
+        is_accepted = verdict == "accepted"
+        if match.result is not None and not (is_accepted and self.settings.early):
             return IS_OVER  # the round before was overdue, and ended the game
-        if refused is not None:
-            assert user.player is not None
-            return IS_DEAD if self.state.place(user.player) is None else refused
-        previous, user.acted = user.acted, (number, word)
-        return accepted(previous, number)
+        if is_accepted:
+            previous, user.acted = user.acted, (number, word)
+            return accepted(previous, number)
+        assert user.player is not None
+        return IS_DEAD if self.state.place(user.player) is None else refusal_in(verdict)
 
     # The start.
 

@@ -118,10 +118,8 @@ def refusal(why: str) -> Response:
     )
 
 
-def refusal_in(verdict: str) -> Response | None:
-    """Return the response to an action with this verdict of the table; None: it was accepted."""
-    if verdict == "accepted":
-        return None
+def refusal_in(verdict: str) -> Response:
+    """Return the response to an action with this verdict of the table, which refused it."""
     _, illegal, why = verdict.partition("illegal: ")
     return refusal(why) if illegal else CAME_LATE
 
