@@ -29,7 +29,7 @@ from botdrome.server import metrics
 from botdrome.server.network.connection import source_of
 from botdrome.server.network.limits import Buckets
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.peer import PEER
+from botdrome.server.network.peer import current_peer
 from botdrome.server.settings import Settings
 from botdrome.server.workers.jobs import CLIENT_SOURCE
 from botdrome.server.workers.pool import FairTurns
@@ -130,7 +130,7 @@ class RequestChecks:
 
         Return 0, or the seconds to wait if the address sends too many.
         """
-        client, peer = scope.get("client"), PEER.get()
+        client, peer = scope.get("client"), current_peer()
         address = client[0] if client else ""
         if peer is not None:
             address = peer.client_of(",".join(headers.getlist("x-forwarded-for")))

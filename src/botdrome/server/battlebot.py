@@ -12,7 +12,7 @@ from botdrome.server.lobby.clients import is_of_guest, seat_key
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.registry import may_log_in
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.peer import PEER
+from botdrome.server.network.peer import current_peer
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import AdmittedClient, Session, Transfer
@@ -67,7 +67,7 @@ class BattlebotServer:
         session.name, session.owner = client.name, client.owner
         session.version, session.registered = client.version, client.registered
         session.enlist(login.format.name)
-        if client.registered and (peer := PEER.get()) is not None:
+        if client.registered and (peer := current_peer()) is not None:
             peer.bill(client.name)
         session.transfer = transfer
         if refusal := self._desk.registry.bans.refusal(client.name):  # it was banned on the way

@@ -12,7 +12,7 @@ from botdrome.contest.lobby import Wish
 from botdrome.server.lobby.bans import Bans
 from botdrome.server.lobby.clients import NOBODY, ConnectedClients, bot_owner, guest_owner, seat_of
 from botdrome.server.lobby.tokens import Guesses, TooMany
-from botdrome.server.network.peer import PEER
+from botdrome.server.network.peer import current_peer
 from botdrome.store.entries import BotEntry, Note, StoreUnavailable, hashed, likeness
 from botdrome.store.store import Store
 from botdrome.wire.conversation import (
@@ -210,7 +210,7 @@ class Registry:
 
     def _passed(self, bot: BotEntry) -> BotEntry:
         self.guesses.note(bot.name, True)
-        if (peer := PEER.get()) is not None:
+        if (peer := current_peer()) is not None:
             peer.bill(bot.name)
         return bot
 

@@ -26,7 +26,6 @@ BRIEF at most for the beginning.
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from contextvars import ContextVar
 from functools import partial
 from ipaddress import IPv6Address, ip_address, ip_network
 from math import inf
@@ -43,7 +42,7 @@ from botdrome.server.network.connection import (
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.steady_loop import watch_of
 from botdrome.server.settings import BadSetting, Settings
-from botdrome.server.workers.jobs import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT
 from botdrome.wire.framing.streams import BadHeader, may_be_header, read_header
 
 # Budget: the loop time of one address, which its clients share.
@@ -333,11 +332,13 @@ PIECE: Final = 64 << 10
 HEADER_WAIT = 3.0
 """Seconds to wait for a PROXY header. A proxy that sends nothing in this time sends no header."""
 
-PEER: ContextVar["Peer | None"] = ContextVar("peer", default=None)
-"""The client whose input is being served. Tasks started for it inherit the variable.
 
-When a timer rings that sessions share, or a bot answers a call, it may be another client.
-"""
+def current_peer() -> "Peer | None":
+    """Return the client whose input is being served, also in tasks started for it.
+
+    When a timer rings that sessions share, or a bot answers a call, it may be another client.
+    """
+    return cast("Peer | None", CLIENT.get().peer)
 
 
 UNKNOWN: Final = Budget(0.0).guests
@@ -361,8 +362,8 @@ class Peer:
 
     __slots__ = (
         "__dict__", "_begun", "_from", "_held", "_in_line", "_make", "_origin", "_protocol",
-        "_proxied", "_proxies", "_receive", "_sharer", "_shares", "_source", "_transport",
-        "address", "local", "write",
+        "_proxied", "_proxies", "_receive", "_sharer", "_shares", "_transport", "address", "local",
+        "source", "write",
     )  # fmt: skip
 
     # Set only on few connections, so kept in `__dict__`.
@@ -394,13 +395,17 @@ class Peer:
         self._protocol: asyncio.Protocol
         self._receive: Callable[[bytes], None]
         self._sharer = UNKNOWN
-        self._source = ""
+        self.source = ""
         self._held = b""
         """Input that waits for its turn to be served."""
         self._in_line = False
         """Whether the connection is queued for a turn."""
 
     later = 0.0
+
+    @property
+    def peer(self) -> "Peer":
+        return self
 
     def let_wait(self, work: Held) -> bool:
         """Queue work if the client's budget is used up. Return whether it was queued."""
@@ -458,12 +463,11 @@ class Peer:
     def adopt(self, address: str) -> None:
         """Set the address of a client behind a proxy."""
         self.address, self._from = address, (address, *self._from[1:])
-        source = self._source = source_of(address)[0]
+        source = self.source = source_of(address)[0]
         if self._sharer.account:
             self._shares.leave(self._sharer)
         self._sharer = self._shares.sharer(source)
-        CLIENT_SOURCE.set(source)  # _enter(), without the call
-        PEER.set(self)
+        CLIENT.set(self)
 
     def client_of(self, forwarded: str) -> str:
         """Return the address of the client of a request with this `X-Forwarded-For`."""
@@ -478,10 +482,9 @@ class Peer:
         source, loopback = source_of(self.address)  # adopt(), without the call
         if loopback and not self._proxied:
             self.local = self._origin is None or not self._transport.get_extra_info(PIPE)
-        self._source = source
+        self.source = source
         self._sharer = self._shares.sharer(source)
-        CLIENT_SOURCE.set(source)
-        PEER.set(self)
+        CLIENT.set(self)
         protocol: Any = self._make()
         self._protocol, self._receive = protocol, protocol.data_received
         protocol.connection_made(self)
@@ -510,9 +513,7 @@ class Peer:
         began, budget = monotonic(), self._sharer.budget
         if (began > budget.until or self._held) and not self._is_served_at_once(data, began):
             return
-        if PEER.get() is not self:  # _enter(), without the call
-            CLIENT_SOURCE.set(self._source)
-            PEER.set(self)
+        CLIENT.set(self)
         receive = self._receive  # calling a slot itself is slower
         receive(data)
         left = budget.left - (monotonic() - began)
@@ -559,7 +560,7 @@ class Peer:
             self._waiting.cancel()
         if not self._begun:
             return
-        self._enter()
+        CLIENT.set(self)
         self._protocol.connection_lost(exc)
         if self._sharer.account:
             self._shares.leave(self._sharer)
@@ -569,10 +570,6 @@ class Peer:
 
     def resume_writing(self) -> None:
         self._protocol.resume_writing()
-
-    def _enter(self) -> None:
-        CLIENT_SOURCE.set(self._source)
-        PEER.set(self)
 
     # Held input.
 
@@ -603,8 +600,7 @@ class Peer:
         held = self._held
         piece, self._held = (held, b"") if len(held) <= PIECE else (held[:PIECE], held[PIECE:])
         if piece:
-            CLIENT_SOURCE.set(self._source)  # _enter(), without the call
-            PEER.set(self)
+            CLIENT.set(self)
             try:
                 self._receive(piece)
             except Exception:
@@ -670,7 +666,7 @@ class Peer:
 
 def was_held() -> bool:
     """Whether the input that is being served waited for the turn of its address."""
-    peer = PEER.get()
+    peer = current_peer()
     return peer is not None and peer._in_line
 
 

@@ -28,7 +28,7 @@ from botdrome.server.lobby.house import GatheredPlayer, house_bot
 from botdrome.server.lobby.registry import Admission, Denied
 from botdrome.server.lobby.url_bots import BotUnavailable, CalledBot, Invitations
 from botdrome.server.network.connection import Connection, Traffic
-from botdrome.server.network.peer import PEER
+from botdrome.server.network.peer import current_peer
 from botdrome.server.session import Session
 from botdrome.server.settings import (
     AnyPort,
@@ -85,7 +85,7 @@ class CubeBot:
         self._loop = asyncio.get_running_loop()
         self._calls = game.caller.calls(url, game.settings.limit, self._answered)
         self.traffic = Traffic()
-        self._client = PEER.get()
+        self._client = current_peer()
         """The organiser, whose share of the server's time the calls use."""
         self._waited = self._network = 0.0
         """Seconds that the last call waited for the organiser's turn and for other calls, and was

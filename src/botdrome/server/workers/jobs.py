@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -132,8 +132,42 @@ def house_bot_move(bot: HouseBot, view: View, chance: Chance) -> tuple[Raw, Chan
 
 # Limits shared by clients: slots, and the memory of unread results. No client can use all of it.
 
-CLIENT_SOURCE: ContextVar[str] = ContextVar("client_source", default="")
-"""The source (see `source_of`) of the current request. Tasks that the request starts inherit it."""
+
+class Client(Protocol):
+    """The client that the server is working for."""
+
+    @property
+    def source(self) -> str:
+        """See `source_of`."""
+
+    @property
+    def peer(self) -> object:
+        """Its connection; None: it has none here."""
+
+
+class Requester(NamedTuple):
+    """A client whose source is not that of its connection, such as a proxy's."""
+
+    source: str = ""
+    peer: object = None
+
+
+NO_CLIENT = Requester()
+CLIENT: ContextVar[Client] = ContextVar("client", default=NO_CLIENT)
+"""The client of the current request. Tasks that the request starts inherit it."""
+
+
+class ClientSource:
+    """The source of the current request."""
+
+    def get(self) -> str:
+        return CLIENT.get().source
+
+    def set(self, source: str) -> None:
+        CLIENT.set(Requester(source, CLIENT.get().peer))
+
+
+CLIENT_SOURCE = ClientSource()
 
 
 MOST_WAITING = 400
