@@ -34,8 +34,8 @@ from tests.server.rooms.duel import clients as duellists
 pytestmark = pytest.mark.anyio
 
 BUDGETS = {
-    "a move of noughts and crosses": 27,
-    "a duel move": 24,
+    "a move of noughts and crosses": 25,
+    "a duel move": 23,
     "a boat shot": 23,
     "a Bomberman action": 31,
     "a Battlecube tick of two bots": 114,

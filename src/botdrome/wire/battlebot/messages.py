@@ -1,6 +1,6 @@
 """Battlebot's messages: JSON objects, for all games."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from itertools import islice
 from math import isinf
@@ -88,21 +88,29 @@ def any_game(scene: UpdateParts, view: View) -> Message:
 
 
 def noughts_and_crosses(scene: UpdateParts, view: View) -> Message:
+    bots, result = scene.bots, scene.result
     state = {
-        "bots": scene.bots,
+        "bots": bots,
         "board": view["board"],
-        "marks": _by_name(tuple(view["marks"]), scene.bots),
-        "waitingFor": [] if scene.result else [scene.bots[seat] for seat in view["toMove"]],
-        "result": _result(scene, NOUGHTS_REASONS) if scene.result else None,
+        "marks": _by_name(tuple(view["marks"]), bots),
+        "waitingFor": _chosen(bots, tuple(view["toMove"])) if result is None else [],
+        "result": None if result is None else _result(scene, NOUGHTS_REASONS),
         "invalidTurns": _by_name(scene.names, scene.strikes),
     }
-    return {"state": state, "turn": scene.turn} if scene.turn else {"state": state}
+    turn = scene.turn
+    return {"state": state, "turn": turn} if turn else {"state": state}
 
 
 @lru_cache(maxsize=1000)
 def _by_name(names: tuple[str, ...], values: tuple[Any, ...]) -> dict[str, Any]:
     """An object that many messages have, and nothing changes."""
     return dict(zip(names, values, strict=True))
+
+
+@lru_cache(maxsize=1000)
+def _chosen(names: tuple[str, ...], seats: tuple[Seat, ...]) -> list[str]:
+    """A list that many messages have, and nothing changes."""
+    return [names[seat] for seat in seats]
 
 
 def bumblebots(scene: UpdateParts, view: View) -> Message:
@@ -225,7 +233,7 @@ class Battlebot:
 
     def __init__(self, header: MatchHeader, extras: bool = False) -> None:
         """`extras`: these players also get the keys that the original lacks."""
-        self._header = header
+        self._game, self._id, self._started = header.game, header.match, header.started
         self._names = self._bots = header.players
         self._boards: tuple[BoardResult, ...] = ()
         self._alike, self._update = header.game in SAME_FOR_ALL, update_of(header.game, extras)
@@ -237,17 +245,20 @@ class Battlebot:
 
         Messages that are the same for all players are encoded once.
         """
-        event, result = news[0][0], _result_with(0, news) if len(news) > 1 else None
+        event, position = news[0]
+        result = _result_with(0, news) if len(news) > 1 else None
         if type(event) is Played and (len(news) == 1 or result is not None):
             # The usual case: a step was played, and the match goes on or ends by the rules.
-            scene = self._told(status, self._turn(event, status), "", result)
+            turn, boards = self._turn(event.moves, status), self._boards
+            scene = UpdateParts(
+                self._names, self._bots, status, status.strikes, boards, result, turn, "", self._id
+            )
             if result is not None:
                 self._boards += (result.boards[-1],)
         elif type(event) is Began and len(news) == 1:
             scene = self._begun(event, status)
         else:
             return self._on_much(news, status, players)
-        position = news[0][1]
         if self._alike:
             alike = [ENCODER.encode(self._update(scene, position.view(None)))]
             return dict.fromkeys(players, alike)
@@ -282,7 +293,7 @@ class Battlebot:
     def _scene(self, number: int, news: News, status: MatchStatus) -> UpdateParts | None:
         """Return the message about one event; None if there is none."""
         event = news[number][0]
-        silent = isinstance(news[-1][0], Ended) or self._header.game in BEAT_ALONE
+        silent = isinstance(news[-1][0], Ended) or self._game in BEAT_ALONE
         match event:
             case Returned():
                 return self._told(status)
@@ -290,12 +301,12 @@ class Battlebot:
                 return self._begun(event, status)
             case Played():
                 return self._told(
-                    status, self._turn(event, status), result=_result_with(number, news)
+                    status, self._turn(event.moves, status), result=_result_with(number, news)
                 )
             case Refused() if not silent:
                 return self._told(
                     status,
-                    self._named(event.player, event.move, status, valid=False),
+                    self._turn({event.player: event.move}, status, valid=False),
                     event.why,
                 )
             case Late() if not silent:
@@ -326,22 +337,21 @@ class Battlebot:
             result,
             turn,
             why,
-            self._header.match,
+            self._id,
         )
 
-    def _turn(self, event: Played, status: MatchStatus) -> Message | None:
+    def _turn(
+        self, moves: Mapping[Player, Raw], status: MatchStatus, valid: bool = True
+    ) -> Message | None:
         """Return the turn that was played, if it was one player's and is no secret."""
-        if len(event.moves) != 1:
+        if len(moves) != 1:
             return None
-        ((player, raw),) = event.moves.items()
-        return self._named(player, raw, status, valid=True)
-
-    def _named(self, player: Player, raw: Raw, status: MatchStatus, valid: bool) -> Message:
-        words = raw if isinstance(raw, dict) else _spread(raw)
+        ((player, raw),) = moves.items()
+        words = raw if type(raw) is dict else _spread(raw)
         turn = {
             **words,
             "name": self._names[player],
-            "time": self._header.started + status.now,
+            "time": self._started + status.now,
             "valid": valid,
         }
         turn.pop("type", None)
