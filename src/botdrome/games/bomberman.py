@@ -286,6 +286,8 @@ def after_moves(
 ) -> tuple[Place | None, ...]:
     """Return the place of each seat after all moves at once. Users that block each other stay."""
     targets = list(going.values())
+    if len({*at, *targets}) == len({*at}) + len(targets):  # nobody is in the way of another
+        return tuple([going.get(seat, place) for seat, place in enumerate(at)])
     leaving = {seat: target for seat, target in going.items() if targets.count(target) == 1}
     ahead = {seat: at.index(target) for seat, target in leaving.items() if target in at}
     while stopped := [

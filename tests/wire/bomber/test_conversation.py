@@ -113,6 +113,16 @@ def test_a_user_registers_looks_and_acts() -> None:
     )
 
 
+def test_an_action_is_judged_in_python() -> None:
+    talk = BomberConversation(LITERAL, wrapped=True)
+    assert talk.answer(ActionJudged(IS_OVER, 3, shown(0))) == (
+        200,
+        b"{'response': 'DECLINED', 'information': 'GAME_OVER', 'detail': 'the game is over', "
+        b"'state_number': 3, 'time_left': 150}",
+        b"",
+    )
+
+
 def test_the_dead_and_strangers_are_told_the_state_too() -> None:
     talk = BomberConversation()
     assert told(talk, shown(1))[1]["alive"] is False

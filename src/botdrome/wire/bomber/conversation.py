@@ -167,13 +167,18 @@ class BomberWriter:
         self, told: PlayerMessages, players: Collection[Player], player: Player, response: Response
     ) -> None:
         if player in players:
-            told.setdefault(player, []).append(ENCODER.encode(response.fields(self._wrapped)))
+            message = ENCODER.encode(response.fields(self._wrapped))
+            told[player] = [*told.get(player, ()), message]
 
 
 def _to_all(told: PlayerMessages, players: Collection[Player], fields: dict[str, Any]) -> None:
-    message = ENCODER.encode(fields)
+    """Players share a list, so that it is recorded once for all."""
+    messages = [ENCODER.encode(fields)]
+    if not told:
+        return told.update(dict.fromkeys(players, messages))
     for player in players:
-        told.setdefault(player, []).append(message)
+        told[player] = told.get(player, []) + messages
+    return None
 
 
 OK, BAD, FORBIDDEN, NOT_FOUND, CONFLICT, UNAVAILABLE = 200, 400, 403, 404, 409, 503
