@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -277,15 +277,23 @@ IGNORABLE = re.compile(
 BLANK = re.compile("[\\s\u2800]+")
 
 
+SHORT = 64
+"""Characters up to which the likeness of a name is remembered: bots come again and again."""
+
+
 def likeness(name: str) -> str:
     """Return a key that is equal for names that look alike."""
+    return _remembered(name) if len(name) <= SHORT else _likeness(name)
+
+
+def _likeness(name: str) -> str:
     compatible = unicodedata.normalize("NFKC", name)
     seen = BLANK.sub(" ", IGNORABLE.sub("", compatible)).strip()
-    prototypes = _prototypes()
-    mapped = "".join(
-        prototypes.get(character, character) for character in unicodedata.normalize("NFD", seen)
-    )
+    mapped = unicodedata.normalize("NFD", seen).translate(_prototypes())
     return unicodedata.normalize("NFD", mapped)
+
+
+_remembered = lru_cache(maxsize=4096)(_likeness)
 
 
 def look_alike(one: str, other: str) -> bool:
@@ -299,11 +307,11 @@ def look_alike(one: str, other: str) -> bool:
 
 
 @cache
-def _prototypes() -> dict[str, str]:
+def _prototypes() -> dict[int, str]:
     """Map each character to the representative of its look-alikes. Reading the list takes 0.1 s."""
     from confusable_homoglyphs.confusables import confusables_data  # type: ignore[import-untyped]
 
-    found: dict[str, str] = {}
+    found: dict[int, str] = {}
     for written, alike in confusables_data.items():
         if len(alike) == 1:  # else it is a prototype itself
             one, other = written.replace("\u200e", ""), alike[0]["c"].replace("\u200e", "")
@@ -311,5 +319,5 @@ def _prototypes() -> dict[str, str]:
             if len(one) == 1 and not (
                 pair and (not one.isascii(), one) < (not other.isascii(), other)
             ):
-                found[one] = other
+                found[ord(one)] = other
     return found

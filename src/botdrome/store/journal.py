@@ -185,13 +185,13 @@ class Journal:
             return entry.future
         self.unwritten += isinstance(change, End)
         self._waiting.append(entry)
-        self._write_within(patience)
+        if patience:
+            self._write_within(patience)
+        else:
+            self._arrived.set()
         return entry.future
 
     def _write_within(self, patience: float) -> None:
-        if not patience:
-            self._arrived.set()
-            return
         if self._alarm is not None and self._alarm_patience <= patience:
             return  # it rings earlier
         at = self._loop.time() + patience

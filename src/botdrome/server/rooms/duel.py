@@ -264,6 +264,11 @@ class DuelLeaderboard(Statistics):
 
     # Players.
 
+    def is_newcomer(self, name: str) -> bool:
+        """A player has connected. Return whether it has no record yet; it then has to `arrive`."""
+        self._online.setdefault(name, monotonic())
+        return name not in self._lines
+
     def arrive(self, name: str) -> Coroutine[Any, Any, None]:
         """A player has connected. Its record is stored when this has been awaited."""
         self._online.setdefault(name, monotonic())
@@ -523,7 +528,8 @@ class DuelRoom(Room):
             return newcomer.answer(LoginRefused(refusal))
         self._present[newcomer.name] = newcomer
         self._called[newcomer.name] = command.called
-        self._store_in_background(self.leaderboard.arrive(newcomer.name))
+        if self.leaderboard.is_newcomer(newcomer.name):
+            self._store_in_background(self.leaderboard.arrive(newcomer.name))
         if before is not None:
             _replace(before, newcomer)
         table = newcomer.table
