@@ -222,6 +222,7 @@ class BoatGame(PlayerGroup):
         )
         self._writer = BoatWriter(self.roster)
         self._stop_placing: Callable[[], None]
+        self._stop_watching: Callable[[], None] | None = None
         for number, player in enumerate(self.players):
             player.player = number
 
@@ -247,6 +248,12 @@ class BoatGame(PlayerGroup):
             if player.on_lines:
                 line = b"%b|%b" % (joined(player.name), player.board)
                 self.table.submit(player.player, {"board": player.board.decode()}, line)
+
+    def watch(self, changed: Callable[[], None] | None) -> None:
+        """Call a function after each change at the table from now on; None: call none."""
+        if self._stop_watching is not None:
+            self._stop_watching()
+        self._stop_watching = changed and self.table.subscribe(Subscriber(changed=changed))
 
     # Leaving and returning.
 
@@ -319,6 +326,8 @@ class BoatRoom(Room):
         self.gathering: WaitingGame | None = WaitingGame(self.offer, self._opened)
         """The game that can be joined; None: there is none now."""
         self.on_change: set[Callable[[], None]] = set()
+        self._watchers: set[Callable[[], None]] = set()
+        """Those of `on_change` that are also called after each move."""
         self._closed = False
         self.chance = Chance(secrets.randbits(SEED_BITS))
         self._house_at_latest = 0.0
@@ -620,7 +629,6 @@ class BoatRoom(Room):
         game = BoatGame(self.offer, number, players, table, Chance(secrets.randbits(SEED_BITS)))
         table.subscribe(
             Subscriber(
-                changed=self.changed,
                 notes=partial(self._notes, self.settings, game),
                 stored=lambda _: self._statistics.look(),
                 over=partial(self._over, game),
@@ -630,6 +638,8 @@ class BoatRoom(Room):
         for player in players:
             self._seats.setdefault(player.name, []).append((game, player))
         self._open_next()
+        if self._watchers:
+            game.watch(self.changed)
         game.begin(self.desk.tables)
         self.changed()
         return game
@@ -664,6 +674,23 @@ class BoatRoom(Room):
         ):
             self._opened += 1
             self.gathering = WaitingGame(self.offer, self._opened)
+
+    def watch(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """Call a function after each change in the room and each move, until the returned function
+        is called. A move costs nothing for it while nobody watches.
+        """
+        self.on_change.add(tell)
+        self._watchers.add(tell)
+        for game in self.games:
+            game.watch(self.changed)
+        return partial(self._stop_watching, tell)
+
+    def _stop_watching(self, tell: Callable[[], None]) -> None:
+        self.on_change.discard(tell)
+        self._watchers.discard(tell)
+        if not self._watchers:
+            for game in self.games:
+                game.watch(None)
 
     def changed(self) -> None:
         for tell in tuple(self.on_change):

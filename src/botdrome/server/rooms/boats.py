@@ -592,8 +592,7 @@ class HostConsole:
 
     def _enter(self, session: Session, room: BoatRoom) -> None:
         self._room, changed = room, partial(session.answer, RoomChanged())
-        room.on_change.add(changed)
-        session.release = partial(room.on_change.discard, changed)
+        session.release = room.watch(changed)
         session.answer(Admitted(room.settings.title))
 
 

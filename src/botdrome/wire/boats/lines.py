@@ -436,12 +436,14 @@ class BoatWriter:
     def on_news(
         self, news: News, status: MatchStatus, players: Collection[Player]
     ) -> PlayerMessages:
-        if len(news) == 1 and type(news[0][0]) is Played:
-            position: Any = news[0][1]
-            shot, next_up = position.shot, position.to_move
-            if shot is not None and next_up and not self.roster.taunts[shot.target].any:
+        position: Any
+        if len(news) == 1:
+            ((event, position),) = news
+            shot = position.shot if type(event) is Played else None
+            if shot is not None and position.to_move and not self.roster.taunts[shot.target].any:
                 self.position = position  # a shot without a taunt, which is most news
-                alike = [self.board(shot.target, position) + self._asked[next_up[0]]]
+                end = self._asked[position.to_move[0]]
+                alike = [self.board(shot.target, position, end)]
                 if position.hit:
                     alike = [b"%b\n%b\n%b" % (*self._hit(shot, position), *alike)]
                 return dict.fromkeys(players, alike)
@@ -454,12 +456,11 @@ class BoatWriter:
                 say(event, position, out)
         return out.told(players)
 
-    def board(self, player: Player, position: Battleship) -> bytes:
-        squares = position.boards[player].encode()
-        status = self.roster.statuses[player]
-        score = position.scores[player]
-        skips = position.skips[player]
-        return b"B|%b|%b|%b|%d|%d" % (self._names[player], status, squares, score, skips)
+    def board(self, player: Player, position: Battleship, end: bytes = b"") -> bytes:
+        return b"B|%b|%b|%b|%d|%d%b" % (
+            self._names[player], self.roster.statuses[player], position.boards[player].encode(),
+            position.scores[player], position.skips[player], end,
+        )  # fmt: skip
 
     # Requests of the conversations.
 
