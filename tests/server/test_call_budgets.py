@@ -38,7 +38,7 @@ BUDGETS = {
     "a duel move": 23,
     "a boat shot": 22,
     "a Bomberman action": 31,
-    "a Battlecube tick of two bots": 114,
+    "a Battlecube tick of two bots": 112,
     "a Bumblebots beat": 51,
     "a login with pairing": 165,
     "the end of a match": 116,

@@ -50,11 +50,23 @@ def plan_in(raw: Raw, tasks: int) -> Plan:
     if not isinstance(answer, (list, tuple)):
         raise IllegalMove(f"an answer is a JSON list of tasks, not {shown(raw)}")
     if len(answer) == tasks == 1:
-        return (_task(_wish(answer[0], 0), 0),)
+        return (_usual_task(answer[0]),)
     wishes = [_wish(element, at) for at, element in enumerate(answer)]
     if len(wishes) != tasks:
         raise IllegalMove(f"{WRONG_COUNT}: {len(wishes)}, where exactly {tasks} must be")
     return tuple([_task(wish, at) for at, wish in enumerate(wishes)])
+
+
+def _usual_task(raw: Any) -> Task:
+    """Return the only task of an answer. Nearly always its shape and its values are right."""
+    word = raw.get("task") if type(raw) is dict else None
+    if word == "MOVE" and len(raw) == 2:
+        direction = raw.get("direction")
+        if type(direction) is str and direction in STEPS:
+            return direction
+    elif word == "NOOP" and len(raw) == 1:
+        return None
+    return _task(_wish(raw, 0), 0)
 
 
 def _unpacked(raw: str) -> Any:

@@ -296,7 +296,8 @@ async def system_lookup(host: str) -> list[str]:
 class Resolver:
     def __init__(self, address_filter: AddressFilter, pool: ConnectionPool, lookup: Lookup) -> None:
         self._filter, self._pool, self._lookup = address_filter, pool, lookup
-        self.cache: dict[tuple[str, str, int], tuple[float, list[BotEndpoint]]] = {}
+        self.cache: dict[tuple[str, str, int] | None, tuple[float, list[BotEndpoint]]] = {}
+        """By origin, with the time until when they are valid."""
         self._pending: dict[str, asyncio.Future[list[Address]]] = {}
         self._loop = asyncio.get_running_loop()
 
@@ -373,7 +374,7 @@ class BotCalls:
     """Calls to one URL, one after another."""
 
     __slots__ = (
-        "_cache", "_connection", "_endpoint", "_go_on", "_head", "_loop", "_target",
+        "_connection", "_endpoint", "_endpoints", "_go_on", "_head", "_loop", "_origin",
         "_task", "_tell", "body", "fields", "follow", "headers", "limit", "tail", "until", "url",
     )  # fmt: skip
 
@@ -397,8 +398,10 @@ class BotCalls:
         self.body = self.tail = b""
         self.until = 0.0
         self._tell, self._go_on, self._loop = tell, go_on, asyncio.get_running_loop()
-        self._target = None if url.startswith(SCHEME) else allowed_target(url)
-        self._cache, self._head = resolver.cache, b""
+        target = None if url.startswith(SCHEME) else allowed_target(url)
+        self._origin = None if target is None else target.origin
+        self._head = b"" if target is None else BotRequest("POST", target, b"", self.fields).head
+        self._endpoints = resolver.cache
         self._connection: BotConnection | None = None
         """The idle connection on which the request was sent."""
         self._endpoint: BotEndpoint | None = None
@@ -410,18 +413,16 @@ class BotCalls:
         With an idle connection and below the call limits, the request is sent at once. `tail` is
         the rest of a large body that several bots share.
         """
-        now, target = self._loop.time(), self._target
+        now = self._loop.time()
         until = self.until = now + self.limit
         self.body, self.tail = body, tail
-        known = None if target is None else self._cache.get(target.origin)
+        known = self._endpoints.get(self._origin)
         if known is None or known[0] <= now:
             return self._wait()
         endpoint = self._endpoint = known[1][0]
         connection = self._connection = endpoint.acquire_idle()
         if connection is None:
             return self._wait()
-        if not self._head and target is not None:
-            self._head = BotRequest("POST", target, b"", self.fields).head
         request = POSTED % (self._head, len(body) + len(tail), body)
         return connection.ask(request, now, until, self._hear, tail)
 
