@@ -164,6 +164,12 @@ class End(Struct, frozen=True, gc=False):
     notes: tuple[TableRow, ...] = ()
 
 
+class Keep(Struct, frozen=True, gc=False):
+    """Notes that belong to no match."""
+
+    notes: tuple[TableRow, ...]
+
+
 class MatchBatch:
     def __init__(self, known: Iterable[Row], numbers: Iterable[int]) -> None:
         self._numbers = iter(numbers)
@@ -225,6 +231,9 @@ class MatchBatch:
             self._ended_seats[number] = [(*seat, number) for seat in match.seats]
         self._file(number, match.files, match.id in self._filed)
         self._notes.extend(match.notes)
+
+    def keep(self, notes: Keep) -> None:
+        self._notes.extend(notes.notes)
 
     def _check_end(self, match: End) -> None:
         """Accept the same end twice, since a lost commit is repeated, and a board that ended before
@@ -289,6 +298,8 @@ def _groups(table: str, keys: Iterable[Row]) -> Iterator[tuple[str, dict[str, An
 
 def batch_for(begun: set[str], ended: set[str]) -> Plan[MatchBatch]:
     """Return a batch for matches with these ids."""
+    if not (begun or ended):
+        return MatchBatch((), ())
     known = yield Run(queries.KNOWN, {"ids": [*(begun | ended)]})
     new = len(begun - {row[0] for row in known})
     numbers = (yield TakeNumbers(new)) if new else ()
@@ -398,7 +409,7 @@ def probe() -> Plan[None]:
     yield Insert("heartbeats", [("probe", "", 0)])
 
 
-Change = Begin | End | Callable[[], Plan[Any]]
+Change = Begin | End | Keep | Callable[[], Plan[Any]]
 """A function is called again if the change is repeated."""
 Outcome = Any
 """The result of a change, or the exception that it raises."""
@@ -418,22 +429,29 @@ def ended(finish: Finish) -> End:
 
 
 def carried_out(changes: Sequence[Change]) -> Plan[list[Outcome]]:
-    """Make the changes in order; write neighbouring begins and ends of matches together."""
+    """Make the changes in order; write neighbours together if they are begins and ends of matches,
+    or notes.
+    """
     outcomes: list[Outcome] = []
-    for of_matches, run in groupby(changes, lambda change: isinstance(change, Begin | End)):
+    for joined, run in groupby(changes, lambda change: isinstance(change, (Begin, End, Keep))):
         neighbours: Sequence[Any] = list(run)
-        outcomes += yield from (_together(neighbours) if of_matches else _each(neighbours))
+        outcomes += yield from (_together(neighbours) if joined else _each(neighbours))
     return outcomes
 
 
-def _together(changes: Sequence[Begin | End]) -> Plan[list[Outcome]]:
+def _together(changes: Sequence[Begin | End | Keep]) -> Plan[list[Outcome]]:
     begins = {change.id for change in changes if isinstance(change, Begin)}
     ends = {change.id for change in changes if isinstance(change, End)}
     batch = yield from batch_for(begins, ends)
     outcomes: list[Outcome] = []
     for change in changes:
         try:
-            batch.begin(change) if isinstance(change, Begin) else batch.end(change)
+            if isinstance(change, End):
+                batch.end(change)
+            elif isinstance(change, Begin):
+                batch.begin(change)
+            else:
+                batch.keep(change)
             outcomes.append(None)
         except (AlreadyOver, UnknownMatch) as refusal:
             outcomes.append(refusal)

@@ -15,7 +15,7 @@ import structlog
 from msgspec.structs import replace
 
 from botdrome.store import archive, changes, queries
-from botdrome.store.changes import Change, Outcome
+from botdrome.store.changes import Change, Keep, Outcome
 from botdrome.store.classes import ClassJournal, ClassReader
 from botdrome.store.entries import (
     AnyNote,
@@ -370,12 +370,14 @@ class Store(StoreReader):
         `instead_of` is a book, and the names of notes in it that are deleted in the same
         transaction.
         """
-        if notes or instead_of is not None:
-            book, names = instead_of or ("", ())
-            book_key, rows = key(book), [kept_row(note) for note in notes]
-            deleted = [(book_key, key(name)) for name in names]
+        rows = tuple([kept_row(note) for note in notes])
+        if instead_of is not None:
+            book, names = key(instead_of[0]), instead_of[1]
+            deleted = [(book, key(name)) for name in names]
             change = partial(changes.change_rows, rows, "notes", deleted)
             await self.journal.enter(change, lasting=retry)
+        elif rows:
+            await self.journal.enter(Keep(rows), lasting=retry)
 
     async def strike(self, book: str, names: Sequence[str]) -> None:
         """Delete these notes if they exist."""
