@@ -39,9 +39,9 @@ BUDGETS = {
     "a boat shot": 22,
     "a Bomberman action": 31,
     "a Battlecube tick of two bots": 112,
-    "a Bumblebots beat": 51,
-    "a login with pairing": 165,
-    "the end of a match": 116,
+    "a Bumblebots beat": 50,
+    "a login with pairing": 163.5,
+    "the end of a match": 113,
     "an idle second": 2,
 }
 """Calls of functions of the package in the server's event loop, on Python 3.11; for the idle second,
@@ -51,6 +51,10 @@ wake-ups of the loop.
 RESUMED = CO_ASYNC_GENERATOR | CO_COROUTINE | CO_GENERATOR
 CLIENTS = f"{SOURCES}client/"
 INPUT = "Peer.data_received"
+ELSEWHERE = ("Statistics.", "RunningServer.")
+"""What is not a cost of messages: statistics are folded at their own time, and the test asks where
+the server is.
+"""
 
 
 class CallCount:
@@ -58,7 +62,7 @@ class CallCount:
 
     def __init__(self, entrance: str = "") -> None:
         """`entrance` is the function of the package that begins what is counted; empty: any, except
-        the folding of statistics, which comes at its own time.
+        those in ELSEWHERE.
         """
         self._entrance = entrance
         self.functions: Counter[str] = Counter()
@@ -77,7 +81,7 @@ class CallCount:
                 return
             self._entered.add(frame)
         first = outermost(frame)
-        if first != self._entrance if self._entrance else first.startswith("Statistics."):
+        if first != self._entrance if self._entrance else first.startswith(ELSEWHERE):
             return
         self.functions[f"{code.co_filename.removeprefix(SOURCES)} {code.co_qualname}"] += 1
 
@@ -183,8 +187,8 @@ async def test_a_login_with_pairing(tmp_path: Path) -> None:
             await house.arena.store.journal.settled()
 
         await log_in(*[await registered(house, name) for name in ("eve", "dan")])
-        ada, bob = [await registered(house, name) for name in ("ada", "bob")]
-        await counted("a login with pairing", house, lambda: log_in(ada, bob), 2, "")
+        new = [await registered(house, name) for name in ("flo", "gus")]  # in no other test
+        await counted("a login with pairing", house, lambda: log_in(*new), 2, "")
 
 
 async def test_a_duel_move(tmp_path: Path) -> None:
