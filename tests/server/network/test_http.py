@@ -19,7 +19,7 @@ from botdrome.server.network.http import (
     HttpResponse,
     HttpSite,
 )
-from botdrome.server.network.http_request import LONGEST_CACHED, HttpRequest
+from botdrome.server.network.http_request import LONGEST_CACHED, HttpRequest, LeavesNode
 from botdrome.server.network.limits import ConnectionLimits, body_units
 from botdrome.server.network.listening import stop
 from tests.server.clients import PATIENCE
@@ -114,11 +114,11 @@ class Line:
 
 
 @asynccontextmanager
-async def shop(**limits: Any) -> AsyncIterator[tuple[Shop, Any]]:
+async def shop(leaves: LeavesNode | None = None, **limits: Any) -> AsyncIterator[tuple[Shop, Any]]:
     """The shop, and a function that opens a line to it."""
     lines, transports = [], list[asyncio.BaseTransport]()
     one = Shop(HttpLimits(**limits))
-    site = HttpSite(lambda _: one, cast(ConnectionLimits, one), Elsewhere, body_units())
+    site = HttpSite(lambda _: one, cast(ConnectionLimits, one), Elsewhere, body_units(), leaves)
 
     class Watched(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -217,6 +217,29 @@ async def test_long_heads_are_not_cached(monkeypatch: pytest.MonkeyPatch) -> Non
             line.send(request)
             assert (await line.answer())[2] == b"/a?b=c "
     assert heads == [GET]
+
+
+async def test_a_request_that_was_refused_is_refused_again() -> None:
+    async with shop() as (one, open_line):
+        one.refusal = lambda request: one.refuse(421, "NOT_HERE", "this is another shop")  # type: ignore[method-assign]
+        for _ in range(2):
+            line = await open_line()
+            line.send(GET)
+            assert (await line.answer())[0] == 421
+    assert one.seen == []
+
+
+async def test_a_known_head_is_handed_over_once_its_target_is_at_another_node() -> None:
+    gone: list[bytes] = []
+    async with shop(leaves=lambda target: target in gone) as (one, open_line):
+        line = await open_line()
+        line.send(GET)
+        assert (await line.answer())[2] == b"/a?b=c "
+        gone.append(b"/a?b=c")
+        line.send(GET)
+        expected = b"elsewhere:" + GET
+        assert await asyncio.wait_for(line.reader.readexactly(len(expected)), PATIENCE) == expected
+    assert len(one.seen) == 1
 
 
 async def test_requests_in_a_row_are_answered_in_their_order() -> None:

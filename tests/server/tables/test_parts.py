@@ -118,6 +118,16 @@ def test_of_a_long_match_most_of_what_there_is_room_for_is_kept(
     assert 0.8 * 65_536 < len(flight.packed("complete")) <= 65_536 + 20
 
 
+def test_full_rows_of_all_players_are_packed_together() -> None:
+    logbook = FlightRecords(2, 2000)
+    for row in logbook.rows:
+        row.extend([0] * logbook.full)
+    logbook.turn_over()
+    assert logbook.rows == [[], []]
+    assert [flight.row for flight in logbook.flights] == logbook.rows
+    assert logbook.flights[1].row is logbook.rows[1]
+
+
 def test_of_much_that_is_said_at_once_the_last_is_kept() -> None:
     flight = FlightRecord(1024)
     flight.out(0, [b"%099d" % number for number in range(20)], 0)

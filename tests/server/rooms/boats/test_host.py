@@ -7,6 +7,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.rooms.boat_settings import BoatRoomSettings, BoatsSection
+from tests.patience import until
 from tests.server.clients import client
 from tests.server.rooms.boats.clients import (
     BOARD,
@@ -89,6 +90,39 @@ async def test_the_room_is_shown_whenever_it_changes(tmp_path: Path) -> None:
                 "name": "", "address": "127.0.0.1", "status": "", "toMove": True, "score": 0,
                 "skips": 0, "turns": 0, "hits": 0,
             }  # fmt: skip
+
+
+async def test_a_host_sees_each_move_of_a_game_that_began_after_it_came(tmp_path: Path) -> None:
+    async with (
+        boat_server(tmp_path) as house,
+        host(house) as one,
+        sailors(house, "ann", "bob") as (ann, bob),
+    ):
+        for number, (player, shot) in enumerate(((ann, "S|bob|1|1"), (bob, "S|ann|1|1"))):
+            player.send(shot)
+            while not turns_of(number, await one.receive()):
+                pass  # the room was shown before the shot
+
+
+async def test_a_game_tells_its_room_of_moves_only_while_a_host_watches(tmp_path: Path) -> None:
+    async with boat_server(tmp_path) as house, sailors(house, "ann", "bob") as (ann, _):
+        (game,) = the_room(house).games
+        subscribers = game.table._subscribers
+        before = len(subscribers.changed)
+        async with host(house) as one, host(house) as two:
+            await one.receive()
+            await two.receive()
+            assert len(subscribers.changed) == before + 1
+            ann.send("S|bob|1|1")
+            for each in (one, two):
+                while not turns_of(0, await each.receive()):
+                    pass
+        await until(lambda: len(subscribers.changed) == before)
+
+
+def turns_of(player: int, shown: Any) -> int:
+    games = shown["room"]["games"]
+    return int(games[0]["players"][player]["turns"]) if games else 0
 
 
 async def test_a_host_starts_the_game(tmp_path: Path) -> None:

@@ -170,9 +170,11 @@ async def test_time_that_could_not_be_stored_counts_later(
     table.look()
     await table.folded()
     assert (line := table.line("ada")) and line.total_seconds == 25
+    clock[0] += 5
     await table.depart("ada")
+    assert (line := table.line("ada")) and line.total_seconds == 30, "stored, but not folded yet"
     await table.folded()
-    assert (await store.notes("duel"))["ada"]["total_seconds"] == 25
+    assert (await store.notes("duel"))["ada"]["total_seconds"] == 30
     with pytest.raises(Exception, match="too long"):
         monkeypatch.setattr(store, "keep", refused)
         await table.arrive("dora")
