@@ -1,7 +1,8 @@
 """Matches and notes that are written together."""
 
-from botdrome.store.changes import Keep, MatchBatch, Replace, begun, ended, kept_row
+from botdrome.store.changes import Keep, MatchBatch, Replace, begun, ended, replaced
 from botdrome.store.entries import Note
+from botdrome.store.rows import kept_row
 from tests.store.entries import a_match, an_end
 
 
@@ -15,3 +16,10 @@ def test_the_latest_of_the_notes_of_one_batch_stands() -> None:
     assert [*batch.steps()][-1] == Replace("notes", [second[1]])
     batch.keep(Keep((third,)))
     assert [*batch.steps()][-1] == Replace("notes", [third[1]])
+
+
+def test_notes_are_written_in_the_same_order_by_all_nodes() -> None:
+    """Otherwise two nodes lock each other's rows in PostgreSQL, and one loses its batch."""
+    notes = [Note("elo", "bob", {}), Note("elo", "ada", {})]
+    rows = [("contests", ("cup",)), *map(kept_row, notes), ("contest_log", ("cup", "1"))]
+    assert [*replaced(rows)] == [*replaced(rows[::-1])]

@@ -270,9 +270,12 @@ class MatchBatch:
 
 
 def replaced(rows: Iterable[TableRow]) -> Iterator[Step]:
-    """Write the last row of each key, in place of an earlier one."""
-    for table, keyed in _by_key(rows).items():
-        yield Replace(table, [*keyed.values()])
+    """Write the last row of each key, in place of an earlier one.
+
+    All nodes write in the same order: otherwise two could wait for each other's rows for ever.
+    """
+    for table, keyed in sorted(_by_key(rows).items()):
+        yield Replace(table, [keyed[key] for key in sorted(keyed)])
 
 
 def _by_key(rows: Iterable[TableRow]) -> dict[str, dict[Row, Row]]:

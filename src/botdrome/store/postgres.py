@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -260,23 +260,31 @@ async def found(connection: Any, statement: str, values: Mapping[str, Any]) -> l
     return list(await connection.fetch(text, *[values[name] for name in names]))
 
 
+KINDS = {"number": "bigint", "created": "bigint", "record": "bytea", "flights": "bytea"}
+"""The types of those columns of `schema.REPLACED` that are no texts."""
+
+
 @cache
 def _replacing(table: str) -> str:
     columns = schema.COLUMNS[table]
-    places = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
+    arrays = _arrays((name, KINDS.get(name, "text")) for name in columns)
     names = ", ".join(columns)
-    return f"INSERT INTO {table} ({names}) VALUES ({places}) {queries.in_place(table)}"
+    return f"INSERT INTO {table} ({names}) SELECT * FROM {arrays} {queries.in_place(table)}"
 
 
 @cache
 def _updating(columns: Columns) -> str:
-    """Rows come as one array per column, so that one statement serves any number of rows."""
     every = columns.changed + columns.keys
-    arrays = ", ".join(f"${number}::{kind}[]" for number, (_, kind) in enumerate(every, 1))
     fresh = ", ".join(f"{name} = fresh.{name}" for name, _ in columns.changed)
     which = " AND ".join(f"{columns.table}.{name} = fresh.{name}" for name, _ in columns.keys)
     return f"""UPDATE {columns.table} SET {fresh}
-        FROM unnest({arrays}) AS fresh ({", ".join(name for name, _ in every)}) WHERE {which}"""
+        FROM {_arrays(every)} AS fresh ({", ".join(name for name, _ in every)}) WHERE {which}"""
+
+
+def _arrays(columns: Iterable[tuple[str, str]]) -> str:
+    """Rows come as one array per column, so that one statement serves any number of rows."""
+    arrays = (f"${number}::{kind}[]" for number, (_, kind) in enumerate(columns, 1))
+    return f"unnest({', '.join(arrays)})"
 
 
 async def _leave_as_it_is(connection: Any) -> None:
@@ -420,7 +428,7 @@ async def _do(connection: Any, step: Step) -> Any:
             columns = schema.COLUMNS[table]
             await connection.copy_records_to_table(table, records=rows, columns=columns)
         case Replace(table, rows):
-            await connection.executemany(_replacing(table), rows)
+            await connection.execute(_replacing(table), *zip(*rows, strict=True))
         case Update(columns, rows):
             await connection.execute(_updating(columns), *zip(*rows, strict=True))
         case LockMatches():
