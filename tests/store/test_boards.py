@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from botdrome.store.changes import Change, begun, ended
 from botdrome.store.entries import AlreadyOver, Finish, Note
 from botdrome.store.store import Store
 from tests.store.entries import GAME, a_match, a_result, an_end
@@ -106,3 +107,19 @@ async def test_a_board_of_a_match_that_is_over_changes_nothing(store: Store) -> 
     match = await store.match("m")
     assert match and (match.status, match.result) == ("ended", end.result)
     assert await store.notes("elo") == {}
+
+
+async def test_the_last_of_several_boards_stands_when_a_lost_commit_is_repeated(
+    store: Store,
+) -> None:
+    first, *later = (
+        ended(a_board("m", result=a_result(*places), record=b"board %d" % number))
+        for number, places in enumerate(((1, 2), (2, 1), (1, 1)))
+    )
+    batches: list[list[Change]] = [[begun(a_match("m")), first], [*later], [*later]]
+    for batch in batches:
+        await store._database.carry_out(batch)
+    await store.abort_running("it crashed", 3000)
+    match = await store.match("m")
+    assert match and match.result == a_result(1, 1)
+    assert await store.record("m") == b"board 2"

@@ -221,6 +221,9 @@ class MatchBatch:
             return
         if not match.over and self._filed.get(match.id) == match.match[2]:
             return  # a lost commit is repeated: others may have used its notes since
+        again = match.id in self._filed
+        if again:
+            self._filed[match.id] = ""  # equals no result: later boards of this batch are newer
         if match.over:
             self._running.remove(match.id)
             self._over[match.id] = match.match[:2]
@@ -229,7 +232,7 @@ class MatchBatch:
         else:
             self._ended_matches[number] = (*match.match, number)
             self._ended_seats[number] = [(*seat, number) for seat in match.seats]
-        self._file(number, match.files, match.id in self._filed)
+        self._file(number, match.files, again)
         self._notes.extend(match.notes)
 
     def keep(self, notes: Keep) -> None:
