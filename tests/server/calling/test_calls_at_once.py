@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from botdrome.server.calling.bot_connection import TooLate
+from botdrome.server.calling.bot_connection import BotAnswer, Outcome, TooLate
+from tests.patience import PATIENCE
 from tests.server.calling.hosts import Asked, answer, callers, host
 from tests.server.calling.test_bot_caller import LIMIT, SHORT, silence
 
@@ -69,3 +70,22 @@ async def test_time_in_the_queue_counts_towards_the_limit() -> None:
             await ours.post(bot.url, b"", SHORT)
         first.cancel()
     assert len(bot.asked) == 1
+
+
+async def test_a_call_that_replaces_another_takes_its_place() -> None:
+    async def first_never(writer: asyncio.StreamWriter, asked: Asked) -> None:
+        if asked.body == b"first":
+            await asyncio.Event().wait()
+        writer.write(answer(b"to " + asked.body))
+
+    async with host(first_never) as bot, callers(calls_per_port=2) as ours:
+        await asyncio.gather(*[ours.post(bot.url, b"", LIMIT) for _ in range(2)])
+        told: asyncio.Queue[Outcome] = asyncio.Queue()
+        calls = ours.calls(bot.url, LIMIT, told.put_nowait)
+        for _ in range(3):
+            calls.ask(b"first")
+            calls.ask(b"second")
+            outcome = await asyncio.wait_for(told.get(), PATIENCE)
+            assert isinstance(outcome, BotAnswer) and outcome.body == b"to second"
+        limits = ours._pool.endpoint("127.0.0.1", bot.port, "")._port_limit
+        assert (limits.running, told.qsize()) == (0, 0)

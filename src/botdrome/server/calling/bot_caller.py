@@ -408,11 +408,13 @@ class BotCalls:
         self._task: asyncio.Task[BotAnswer] | None = None
 
     def ask(self, body: bytes, tail: bytes = b"") -> None:
-        """Start a call. The last one is over.
+        """Start a call, instead of one that is under way.
 
         With an idle connection and below the call limits, the request is sent at once. `tail` is
         the rest of a large body that several bots share.
         """
+        if self._connection is not None or self._task is not None:
+            self.cancel()
         now = self._loop.time()
         until = self.until = now + self.limit
         self.body, self.tail = body, tail

@@ -104,9 +104,12 @@ class CubeBot:
         self._body = messages
 
     def call_if_awaited(self, awaited: Collection[Player]) -> None:
-        """Call the bot, or let the call wait for the organiser's turn."""
+        """Call the bot, or let the call wait for the organiser's turn.
+
+        It is not called again in the same step, such as when a dead player leaves.
+        """
         body = self._body
-        if body is None or self._waits or self._player not in awaited:
+        if body is None or self._waits or self.traffic.asked or self._player not in awaited:
             return
         if self._client is not None and self._client.let_wait(self):
             self._waits, self._held_since = True, monotonic()

@@ -9,9 +9,11 @@ import pytest
 from botdrome.server.tables.flight_records import written
 from botdrome.store.entries import Wanted
 from botdrome.wire import cube as cube_writer
+from tests.patience import until
+from tests.server.clients import bot as waiting
 from tests.server.clients import client, deaf_port, registered, server
 from tests.server.rooms.cube.clients import NOOP, bot, game, organiser, saying, starts
-from tests.server.rooms.cube.test_games import CORNERS, EAST
+from tests.server.rooms.cube.test_games import CORNERS, EAST, Patient
 
 pytestmark = pytest.mark.anyio
 
@@ -48,6 +50,35 @@ async def test_any_mix_sits_at_one_table(tmp_path: Path) -> None:
             assert {score["name"]: score["url"] for score in end["scores"]} == dict(players) | {
                 "A": ann.url
             }
+
+
+async def test_the_others_are_called_once_for_a_tick_in_which_a_dead_player_leaves(
+    tmp_path: Path,
+) -> None:
+    ann, ben = Patient(), Patient()
+    async with (
+        server(tmp_path) as house,
+        bot(ann) as a,
+        bot(ben) as b,
+        organiser(house) as one,
+    ):
+        async with waiting(house, await registered(house, "native", "battlecube")) as native:
+            where = starts(native=(3, 0, 0), A=(0, 0, 0), B=(0, 3, 0))
+            players = [("native", "bot:native"), ("A", a.url), ("B", b.url)]
+            await one.new_game(*players, playerStartPositions=where)
+            await native.receive()
+            await native.send(EAST)
+            for each in (ann, ben):
+                await each.answer()
+            await until(lambda: len(a.asked) == len(b.asked) == 2)
+        while (event := await one.receive())[0] != "PLAYER_LOST" or "details" not in event[1]:
+            pass
+        for _ in range(2):
+            for each in (ann, ben):
+                each.let(NOOP)
+        await one.until("GAME_ENDED")
+        for called in (a, b):
+            assert [call.body["gameInfo"]["currentTick"] for call in called.asked] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
