@@ -31,7 +31,7 @@ from botdrome.server.network.limits import Buckets
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import current_peer
 from botdrome.server.settings import Settings
-from botdrome.server.workers.jobs import CLIENT_SOURCE
+from botdrome.server.workers.jobs import set_source
 from botdrome.server.workers.pool import FairTurns
 from botdrome.wire.safe_headers import SAFE_HEADERS, plain_answer
 
@@ -136,7 +136,7 @@ class RequestChecks:
             address = peer.client_of(",".join(headers.getlist("x-forwarded-for")))
             scope["client"] = (address, 0 if client is None else client[1])
         source, _ = source_of(address)
-        CLIENT_SOURCE.set(source)
+        set_source(source)
         if not self._is_exempt(scope) and (seconds := self._rate.wait(address)):
             return seconds
         waiting = WaitingRequest()

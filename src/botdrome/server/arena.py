@@ -25,7 +25,7 @@ from botdrome.server.nodes.asking import Asking
 from botdrome.server.nodes.cluster import Node
 from botdrome.server.rooms.duel import DuelLeaderboard
 from botdrome.server.tables.audience import Tables
-from botdrome.server.workers.jobs import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT
 from botdrome.store.classes import owner_in
 from botdrome.store.entries import BotEntry, MatchEntry, NameTaken, Note, RefusedUpload, hashed
 
@@ -161,7 +161,7 @@ class Arena:
         check_spelling(name)
         owner = await self.classes.owner(owner_token, owner)
         client = "your address" if owner_token is None else owner
-        if seconds := self._registrations.too_fast(owner if owner_token else CLIENT_SOURCE.get()):
+        if seconds := self._registrations.too_fast(owner if owner_token else CLIENT.get().source):
             raise TooMany(
                 f"too many bots are being registered from {client}: try again in {ceil(seconds)} s"
             )

@@ -11,7 +11,7 @@ from botdrome.app import RunningServer
 from botdrome.server.lobby import tokens as module
 from botdrome.server.lobby.tokens import CodeGuesses, Guesses, PasswordGuesses, TooMany
 from botdrome.server.nodes.asking import TOLD
-from botdrome.server.workers.jobs import CLIENT_SOURCE
+from botdrome.server.workers.jobs import set_source
 from tests.server.clients import NOTICES, client, registered, server
 from tests.server.contests.entrants import open_contest
 from tests.server.rooms.boats.clients import BOARD, TOKEN, boat_server, line
@@ -33,7 +33,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def guess(guesses: Guesses, address: str, name: str = "ada", right: bool = False) -> bool:
-    CLIENT_SOURCE.set(address)
+    set_source(address)
     guesses.check(name)
     return guesses.note(name, right)
 
@@ -159,7 +159,7 @@ async def test_the_same_goes_for_the_other_protocols(
 
 
 def guess_password(guesses: PasswordGuesses, address: str, contest: str = "cup") -> None:
-    CLIENT_SOURCE.set(address)
+    set_source(address)
     guesses.check(contest)
     guesses.note_wrong(contest)
 
@@ -184,7 +184,7 @@ async def test_many_addresses_together_have_few_guesses_and_lock_nobody_out() ->
     ):
         guess_password(guesses, "1.2.3.0")
     guess_password(guesses, "1.2.3.0", "league")
-    CLIENT_SOURCE.set("5.6.7.8")
+    set_source("5.6.7.8")
     guesses.check("cup")
 
 
@@ -206,7 +206,7 @@ async def test_wrong_join_codes_count_for_their_class_whatever_the_address() -> 
         guess_password(guesses, "1.2.3.4", "7KQ2")
     guess_password(guesses, "1.2.3.4", "another class")
     guess_password(guesses, "1.2.3.4", "")
-    CLIENT_SOURCE.set("5.6.7.8")
+    set_source("5.6.7.8")
     guesses.check("7KQ2")
 
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.nodes.asking import ENVELOPE, Asking, LateAnswer, NoAnswer, NodeAsking
-from botdrome.server.workers.jobs import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT, set_source
 from tests.server.nodes.fixed_members import FixedMembers, node
 from tests.server.nodes.memory_links import MemoryLinks, Network
 
@@ -34,7 +34,7 @@ async def double(question: Double) -> str:
         raise CallFailed("refused")
     if question.text == "wait":
         await asyncio.Event().wait()
-    return question.text * 2 + CLIENT_SOURCE.get()
+    return question.text * 2 + CLIENT.get().source
 
 
 async def test_a_single_server_answers_itself() -> None:
@@ -48,7 +48,7 @@ async def test_all_nodes_answer_and_know_who_causes_the_question() -> None:
     ant, bee, _ = two()
     for one in (ant, bee):
         one.on(Double, double)
-    CLIENT_SOURCE.set("192.0.2.1")
+    set_source("192.0.2.1")
     assert await ant.ask_all(Double("a"), str) == (["aa192.0.2.1"] * 2, [])
     with pytest.raises(CallFailed, match=r"^refused$"):
         await ant.ask(BEE.id, Double("call"), str)

@@ -15,7 +15,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from botdrome.server.workers import pool
-from botdrome.server.workers.jobs import CLIENT_SOURCE, JobFailed, WorkersBusy, WorkersClosed
+from botdrome.server.workers.jobs import CLIENT, JobFailed, WorkersBusy, WorkersClosed, set_source
 from botdrome.server.workers.pool import WorkerProcess, Workers, fork_process
 from tests.patience import until
 from tests.server.workers.gates import gate
@@ -99,13 +99,13 @@ async def test_a_job_has_the_server_make_calls_on_behalf_of_whom_it_is_for(
     workers: Workers,
 ) -> None:
     async def whom(word: str) -> str:
-        return f"{word} {CLIENT_SOURCE.get()}"
+        return f"{word} {CLIENT.get().source}"
 
     async def broken() -> None:
         raise LookupError("no such thing")
 
     workers.server = {"whom": whom, "broken": broken}
-    CLIENT_SOURCE.set("10.0.0.1")
+    set_source("10.0.0.1")
     assert (await workers.run("me", f"{CHORES}:ask", "whom", "for")).value == "for 10.0.0.1"
     with pytest.raises(LookupError, match="no such thing"):
         await workers.run("me", f"{CHORES}:ask", "broken")

@@ -33,7 +33,7 @@ from botdrome.match.questions import refusal
 from botdrome.match.record import BadRecord, record_of
 from botdrome.server.arena import Arena
 from botdrome.server.workers.jobs import (
-    CLIENT_SOURCE,
+    CLIENT,
     ServerCaller,
     SharedSlots,
     WorkersBusy,
@@ -103,7 +103,7 @@ class Evaluations:
 
     async def of(self, match_id: str) -> Evaluation:
         if match_id not in self._running:
-            client = CLIENT_SOURCE.get()
+            client = CLIENT.get().source
             if not self._slots.take(client):
                 raise WorkersBusy(TOO_MANY)
             task = asyncio.create_task(self._evaluate(client, match_id))

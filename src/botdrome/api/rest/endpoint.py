@@ -34,7 +34,7 @@ from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.match.terms import PaceName
 from botdrome.server.arena import Arena
 from botdrome.server.settings import field_notes
-from botdrome.server.workers.jobs import CLIENT_SOURCE, SharedSlots
+from botdrome.server.workers.jobs import CLIENT, SharedSlots
 from botdrome.version import __version__
 from botdrome.wire.battlebot.messages import game_type
 
@@ -350,7 +350,7 @@ class RestEndpoint(Struct, frozen=True):
         try:
             if self.file:
                 file = await whole_body(request, self.file)
-                with files.held(CLIENT_SOURCE.get(), TOO_MANY_FILES):  # each takes much memory
+                with files.held(CLIENT.get().source, TOO_MANY_FILES):  # each takes much memory
                     return await _answered_by_worker(arena, replace(raw, file=file))
             if self.in_worker:
                 if self.check is not None:

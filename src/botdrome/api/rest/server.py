@@ -27,7 +27,7 @@ from botdrome.match.terms import Terms
 from botdrome.server.arena import Arena
 from botdrome.server.network.connection import source_of
 from botdrome.server.nodes.cluster import Node
-from botdrome.server.workers.jobs import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT
 from botdrome.version import __version__
 from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.upload import UploadLimits
@@ -119,7 +119,7 @@ LONGEST_SEARCH = 100
 @endpoint("GET", "/server", "The addresses of the server, by protocol.")
 async def server(arena: Arena, _request: RestRequest) -> ServerAddress:
     addresses = arena.addresses
-    near = addresses.url or source_of(CLIENT_SOURCE.get())[1]  # others need not know the network
+    near = addresses.url or source_of(CLIENT.get().source)[1]  # others need not know the network
     network = addresses.network_url if near else None
     hosting = arena.hosting
     uploads = UploadsTaken(hosting.settings.uploads, hosting.settings.per_day, hosting.limits)

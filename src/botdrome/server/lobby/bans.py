@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.server.network.connection import source_of
-from botdrome.server.workers.jobs import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT
 from botdrome.store.entries import Epoch, Note, look_alike
 from botdrome.store.store import Store
 
@@ -91,7 +91,7 @@ class Bans:
         return "" if ban is None else ban.words()
 
     def address_refusal(self) -> str:
-        source = CLIENT_SOURCE.get()
+        source = CLIENT.get().source
         if not self._networks or not source:
             return ""
         return next((ban.words() for ban in self._of_source(source)), "")

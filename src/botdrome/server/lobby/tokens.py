@@ -11,7 +11,7 @@ from typing import Any
 
 from botdrome.server import metrics
 from botdrome.server.network.limits import Buckets
-from botdrome.server.workers.jobs import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT
 from botdrome.store.entries import Note, StoreUnavailable, hashed
 from botdrome.store.store import Store
 
@@ -57,7 +57,7 @@ class Guesses:
     def note(self, name: str, right: bool) -> bool:
         """Record whether a token was right, and return that."""
         if right:
-            known = f"{CLIENT_SOURCE.get()} {name}"
+            known = f"{CLIENT.get().source} {name}"
             if known in self._proven:
                 self._proven.move_to_end(known)
             else:
@@ -69,7 +69,7 @@ class Guesses:
         return right
 
     def _guesser(self, name: str) -> str:
-        address = CLIENT_SOURCE.get()
+        address = CLIENT.get().source
         known = f"{address} {name}"
         return known if known in self._proven else address
 
@@ -91,7 +91,7 @@ class PasswordGuesses:
 
     def check(self, contest: str) -> None:
         """Raise TooMany if the client's address has no guess left for the contest."""
-        address = CLIENT_SOURCE.get()
+        address = CLIENT.get().source
         seconds, whence = self._of_address.dry_for(address), " from your address"
         if not seconds and (address, contest) in self._wrong:
             seconds, whence = self._of_contest.dry_for(contest), self.of_what.format(contest)
@@ -101,7 +101,7 @@ class PasswordGuesses:
             raise TooMany(f"too many wrong {self.what} came{whence}")
 
     def note_wrong(self, contest: str) -> None:
-        address = CLIENT_SOURCE.get()
+        address = CLIENT.get().source
         self._of_address.too_fast(address)
         self._of_contest.too_fast(contest)
         self._wrong[address, contest] = None

@@ -30,7 +30,7 @@ from botdrome.server.lobby.clients import ConnectedClient, bot_owner
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import NORMAL, Traffic
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.server.workers.jobs import CLIENT_SOURCE, SharedSlots
+from botdrome.server.workers.jobs import CLIENT, SharedSlots
 from botdrome.store.entries import BotEntry, Note, StoreUnavailable
 from botdrome.store.store import Store
 from botdrome.wire.battlebot.conversation import value_of
@@ -383,7 +383,7 @@ class Invitations:
         """A match at a pace for people may last for hours: no address may have more of them than
         the bot has matches left.
         """
-        name, key = callee.bot.name, (callee.bot.name, CLIENT_SOURCE.get())
+        name, key = callee.bot.name, (callee.bot.name, CLIENT.get().source)
         if self._long[key] >= MOST_MATCHES - self._caller.playing[name]:
             raise BotUnavailable(
                 f"{name} plays too many long matches against players from your address already"
@@ -500,7 +500,7 @@ class UrlBots:
 
     async def _challenge(self, url: str, name: str, game: str) -> None:
         """Challenges are limited per address of the client that causes them."""
-        source = CLIENT_SOURCE.get()
+        source = CLIENT.get().source
         if not self._challenges.take(source):
             raise CallFailed("too many addresses are being tried; try again in a moment")
         try:

@@ -338,7 +338,8 @@ def current_peer() -> "Peer | None":
 
     When a timer rings that sessions share, or a bot answers a call, it may be another client.
     """
-    return cast("Peer | None", CLIENT.get().peer)
+    client = CLIENT.get()
+    return client if isinstance(client, Peer) else cast("Peer | None", client.peer)
 
 
 UNKNOWN: Final = Budget(0.0).guests

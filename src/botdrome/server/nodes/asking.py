@@ -19,7 +19,7 @@ from botdrome.server.failures import log_failure
 from botdrome.server.lobby.tokens import TooMany
 from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.nodes.links import Links, NotAnswered, encode
-from botdrome.server.workers.jobs import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT, set_source
 from botdrome.store.contest_journal import ContestRefusal, StillChecked, UnknownContest
 from botdrome.store.entries import StoreUnavailable
 
@@ -132,7 +132,7 @@ class NodeAsking(Asking):
             raise NoAnswer(
                 "the node that can answer is not known at present: try again in a moment"
             )
-        source, kind = CLIENT_SOURCE.get(), type(question).__name__
+        source, kind = CLIENT.get().source, type(question).__name__
         packed = encode(NodeQuestion(kind, source, seconds, encode(question)))
         if len(packed) > self._most:
             raise NoAnswer(_too_large("a question to another node", packed, self._most))
@@ -175,7 +175,7 @@ class NodeAsking(Asking):
     async def _answer(self, packed: bytes) -> bytes:
         """Answer another node."""
         question = _question(packed)
-        CLIENT_SOURCE.set(question.source)
+        set_source(question.source)
         try:
             kind, answer = self._kinds[question.kind]
             async with asyncio.timeout(question.seconds):

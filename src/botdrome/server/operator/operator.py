@@ -30,7 +30,7 @@ from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_settings import room_settings
 from botdrome.server.rooms.boats import BoatRooms, carry_out
 from botdrome.server.rooms.cube import Organisers
-from botdrome.server.workers.jobs import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT
 from botdrome.store.entries import Epoch, Note
 from botdrome.store.store import Store
 
@@ -62,7 +62,7 @@ class Audit:
     async def note(self, action: str, target: str = "", detail: str = "") -> None:
         at = int(time() * 1000)
         line = AuditLine(
-            at, "operator", CLIENT_SOURCE.get(), action, target[:LONGEST], detail[:LONGEST]
+            at, "operator", CLIENT.get().source, action, target[:LONGEST], detail[:LONGEST]
         )
         # sorts by time, and is unique
         name = f"{at:015}-{next(self._numbers):09}-{secrets.token_hex(4)}"

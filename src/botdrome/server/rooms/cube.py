@@ -39,7 +39,7 @@ from botdrome.server.settings import (
     Settings,
 )
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.server.workers.jobs import CLIENT_SOURCE
+from botdrome.server.workers.jobs import CLIENT
 from botdrome.store.entries import StoreUnavailable
 from botdrome.wire.conversation import Command, TokenNeeded
 from botdrome.wire.cube import (
@@ -468,7 +468,7 @@ class Organiser:
     """A client while it is connected."""
 
     def __init__(self, watcher: Watcher) -> None:
-        self.watcher, self.source = watcher, CLIENT_SOURCE.get()
+        self.watcher, self.source = watcher, CLIENT.get().source
         self.starting = 0
         """Games that are being set up."""
         self.games: dict[GameId, CubeGame] = {}

@@ -157,17 +157,9 @@ CLIENT: ContextVar[Client] = ContextVar("client", default=NO_CLIENT)
 """The client of the current request. Tasks that the request starts inherit it."""
 
 
-class ClientSource:
-    """The source of the current request."""
-
-    def get(self) -> str:
-        return CLIENT.get().source
-
-    def set(self, source: str) -> None:
-        CLIENT.set(Requester(source, CLIENT.get().peer))
-
-
-CLIENT_SOURCE = ClientSource()
+def set_source(source: str) -> None:
+    """Set the source of the current request, which came over the same connection."""
+    CLIENT.set(Requester(source, CLIENT.get().peer))
 
 
 MOST_WAITING = 400

@@ -39,7 +39,7 @@ import structlog
 
 from botdrome.server import metrics
 from botdrome.server.workers.jobs import (
-    CLIENT_SOURCE,
+    CLIENT,
     MOST_WAITING,
     TOO_MANY_QUERIES,
     WARM_UP,
@@ -423,7 +423,7 @@ class Workers:
 
         Its first argument is the store's source, with all data so far.
         """
-        client = CLIENT_SOURCE.get()
+        client = CLIENT.get().source
         with self._slots.held(client, TOO_MANY_QUERIES):
             await store.journal.settled()
             return await self.run(client, target, store.source, *args, long=True)
