@@ -227,6 +227,25 @@ async def test_work_that_comes_later_counts_when_it_is_begun(clock: Clock) -> No
     assert done == ["call", "call", "others", "call", "call", "others", "call", "others"]
 
 
+async def test_work_that_is_queued_while_a_client_is_served_gets_a_turn_of_its_own(
+    clock: Clock,
+) -> None:
+    shares, done = Shares(), list[str]()
+    one, other = used_up(shares, "1.2.3.4"), used_up(shares, "5.6.7.8")
+
+    class Calling(Work):
+        def serve_held(self) -> bool:
+            shares.hold(one, Work("call", 1, 0.01, clock, done))
+            return super().serve_held()
+
+    shares.hold(one, Calling("input", 1, 0.01, clock, done))
+    shares.hold(other, Work("other", 1, 0.01, clock, done))
+    await until(lambda: len(done) == 3)
+    shares.hold(other, Work("later", 1, 0.01, clock, done))
+    await until(lambda: len(done) == 4)
+    assert done == ["input", "other", "call", "later"]
+
+
 async def test_no_more_addresses_are_remembered_than_there_is_room_for() -> None:
     shares = Shares()
     for number in range(REMEMBERED + 10):

@@ -240,9 +240,11 @@ class Shares:
     def _serve(self) -> None:
         """Serve held input for one slice per turn of the loop, so that other events are handled in
         between.
+
+        All stay first in their queues meanwhile: what is served may queue work for its client.
         """
-        budget = self._line.popleft()
-        sharer = budget.line.popleft()
+        budget = self._line[0]
+        sharer = budget.line[0]
         began = monotonic()
         if began > self.look:
             self._look_at_clocks(began)
@@ -250,9 +252,11 @@ class Shares:
         alone = self._alone
         limit = BURST if alone else SLICE
         while line and spent < limit:
-            held = line.popleft()
+            held = line[0]
             if held.serve_held():
-                line.append(held)
+                line.rotate(-1)
+            else:
+                line.popleft()
             later += held.later
             spent = monotonic() - began + later
         spent = self.spent(began) + later
@@ -260,9 +264,13 @@ class Shares:
         budget.until = -inf
         budget.left = left - excess if alone else max(left - spent, min(left, -DEBT) - excess)
         if line:
-            budget.line.append(sharer)
+            budget.line.rotate(-1)
+        else:
+            budget.line.popleft()
         if budget.line:
-            self._line.append(budget)
+            self._line.rotate(-1)
+        else:
+            self._line.popleft()
         self._serving = bool(self._line)
         if self._serving:
             self._set_next()
