@@ -5,8 +5,10 @@ from threading import Event
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from botdrome.store.sqlite import StoreThread
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -35,9 +37,29 @@ async def test_a_caller_that_is_cancelled_meanwhile_gets_no_answer() -> None:
     thread.end()
 
 
+async def test_a_store_thread_that_has_ended_refuses_work() -> None:
+    thread = StoreThread("a-thread", "a store")
+    last = thread.do(lambda: 7)
+    thread.end()
+    with pytest.raises(RuntimeError, match="a store: its a-thread has ended"):
+        thread.do(lambda: 8)
+    assert await last == 7
+
+
+async def test_a_store_thread_that_cannot_begin_says_so_and_works() -> None:
+    def fail() -> None:
+        raise OSError("no priorities here")
+
+    with capture_logs() as logs:
+        thread = StoreThread("a-thread", "a store", fail)
+        async with asyncio.timeout(PATIENCE):
+            assert await thread.do(lambda: 7) == 7
+    assert [line["event"] for line in logs] == ["a thread of the store did not begin as it should"]
+    thread.end()
+
+
 class Gate:
     def __init__(self) -> None:
-
         self.begun, self._opened = Event(), Event()
 
     def wait(self) -> None:

@@ -57,7 +57,9 @@ SETTINGS = (
     "wal_autocheckpoint = 4000",
 )
 FEW, BULKS = 16, (256, 64, 32, 16)
-"""Rows per statement. A few fixed sizes, so that each statement is compiled once."""
+"""Rows per statement: any number up to FEW, then a few fixed sizes, so that each statement is
+compiled once.
+"""
 AWAY = {
     getattr(sqlite3, f"SQLITE_{name}")
     for name in (
@@ -241,9 +243,7 @@ class SqliteReader:
 
 
 class StoreThread:
-    """A thread that does what it is handed, one after the other. An executor would take three times
-    as long to hand it over.
-    """
+    """Does one piece of work after another. Handing over takes a third of an executor's time."""
 
     def __init__(self, name: str, shown: str, begin: Callable[[], None] = lambda: None) -> None:
         """`shown` names the store in errors."""
@@ -251,21 +251,29 @@ class StoreThread:
         self._loop = asyncio.get_running_loop()
         self._handed: SimpleQueue[tuple[Callable[[], Any], asyncio.Future[Any]] | None]
         self._handed = SimpleQueue()
+        self._ended = False
+        # A daemon, so that a program which fails and does not end it can still exit.
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def do(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        if self._ended:
+            raise RuntimeError(f"{self._shown}: its {self._thread.name} has ended")
         future: asyncio.Future[T] = self._loop.create_future()
         self._handed.put((work, future))
         return future
 
     def end(self) -> None:
-        """Do first what was handed over."""
+        """Finish the work that was handed over, then end the thread."""
+        self._ended = True
         self._handed.put(None)
         self._thread.join()
 
     def _run(self) -> None:
-        self._begin()
+        try:
+            self._begin()
+        except Exception:
+            log.exception("a thread of the store did not begin as it should")
         while (handed := self._handed.get()) is not None:
             work, future = handed
             if not future.cancelled():
