@@ -6,11 +6,14 @@ import httptools
 import pytest
 from msgspec.structs import replace
 
+from botdrome.server.network import http_request
 from botdrome.server.network.http_request import (
     EMPTY_LINE,
     LONGEST_PLAIN,
     HttpRequest,
+    RequestHeaders,
     plain_head,
+    read_headers,
 )
 
 PLAIN = [
@@ -68,6 +71,24 @@ def plain_request(data: bytes) -> HttpRequest | None:
     if found is None or end + found[1] != len(data):
         return None
     return replace(found[0], body=data[end:])
+
+
+def test_headers_are_parsed_once_for_all_targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[bytes] = []
+
+    def parse(lines: bytes) -> RequestHeaders | None:
+        parsed.append(lines)
+        return read_headers(lines)
+
+    monkeypatch.setattr(http_request, "read_headers", parse)
+    lines = b"Host: parsed once\r\nContent-Length: 2\r\nConnection: close\r\n\r\n"
+    for target in (b"/1", b"/2"):
+        found = plain_head(b"POST %b HTTP/1.1\r\n%b" % (target, lines))
+        assert found is not None
+        request, length = found
+        assert (request.target, length, request.keep) == (target, 2, False)
+        assert request.headers[b"host"] == b"parsed once"
+    assert parsed == [lines]
 
 
 class Parsed:

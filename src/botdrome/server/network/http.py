@@ -171,10 +171,10 @@ class DirectService(HttpService, Protocol):
 
 
 class KnownHead(Struct, eq=False):
-    """What follows from the head of a plain request."""
+    """A request, and what follows from its head. Those of plain requests are cached."""
 
     request: HttpRequest
-    """Without its body."""
+    """Without its body, if it is plain."""
     length: int
     """The bytes of the body."""
     service: HttpService

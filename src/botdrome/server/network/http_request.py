@@ -11,6 +11,7 @@ which bots repeat thousands of times, so HTTP connections cache them.
 import asyncio
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import httptools
@@ -175,8 +176,8 @@ class HttpRequest(Struct, frozen=True):
     stream: BodyStream | None = None
     """The body, if the request is handled while the body arrives."""
     plain: bool = False
-    """Whether it is a GET or POST in HTTP/1.1 that the connection has read by its cached head. Its
-    body is not here, since it differs.
+    """Whether it is a plain GET or POST. Its head is shared, so `body` is empty: see
+    `Exchange.body`.
     """
 
 
@@ -203,17 +204,27 @@ def plain_head(head: bytes) -> tuple[HttpRequest, int] | None:
     line = LINE.match(head)
     if line is None:
         return None
-    lines = head[line.end() :]
+    found = _plain_headers(head[line.end() :])
+    if found is None:
+        return None
+    headers, length, keep = found
+    request = HttpRequest(line[1].decode(), line[2], headers, b"", keep, plain=True)
+    return request, length
+
+
+@lru_cache(maxsize=1024)
+def _plain_headers(lines: bytes) -> tuple[RequestHeaders, int, bool] | None:
+    """Return the headers, the length of the body, and whether the connection stays open.
+
+    They are cached: many clients use new targets with the same headers.
+    """
     if not lines.endswith(b"\r\n") or lines.count(b"\n") != lines.count(b"\r\n"):
         return None
     headers = read_headers(lines)
     if headers is None or not UNUSUAL.isdisjoint(headers) or headers.hosts != 1:
         return None
-    length, keep = int(headers.get(b"content-length", b"0")), stays_open("1.1", headers)
-    if length > LONGEST_PLAIN:
-        return None
-    request = HttpRequest(line[1].decode(), line[2], headers, b"", keep, plain=True)
-    return request, length
+    length = int(headers.get(b"content-length", b"0"))
+    return None if length > LONGEST_PLAIN else (headers, length, stays_open("1.1", headers))
 
 
 def stays_open(version: str, headers: RequestHeaders) -> bool:
