@@ -10,6 +10,7 @@ import pytest
 
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.games.chance import Chance
+from botdrome.games.gomoku import KNOWN_STONES
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
@@ -21,9 +22,11 @@ from botdrome.wire.battlebot.messages import (
     greeting,
     update_of,
 )
+from botdrome.wire.boats.lines import plain_shots
 from botdrome.wire.writers import MatchHeader, match_status
 from tests.docs.example_game import FORMAT as ROCK_PAPER_SCISSORS
 from tests.match.telling import mark
+from tests.server.rooms.boats.clients import BOARD
 
 RECORDINGS = Path(__file__).parent / "recordings"
 UPDATES = [
@@ -161,6 +164,19 @@ def test_a_turn_that_is_no_object_is_spread_into_one(sent: Any, spread: dict[str
     talk = Conversation(CATALOGUE["noughts-and-crosses"])
     talk.say(0, sent)
     assert talk.told[0][-1]["turn"] == spread | {"name": "Ada", "time": 1_000_000, "valid": False}
+
+
+def test_a_turn_from_another_protocol_is_told_whole() -> None:
+    """Readers of other protocols share parsed moves, which are dictionaries of their own kind."""
+    told = {"name": "Ada", "time": 1_000_000, "valid": True}
+    talk = Conversation(CATALOGUE["gomoku"])
+    talk.say(0, KNOWN_STONES[3, 4])
+    assert talk.told[1][-1]["turn"] == {"x": 3, "y": 4} | told
+    talk = Conversation(CATALOGUE["battleship"])
+    for player in range(2):
+        talk.say(player, {"board": BOARD})
+    talk.say(0, plain_shots(1, 10, 10)[b"3|4"])
+    assert talk.told[1][-1]["turn"] == {"target": 1, "x": 2, "y": 3} | told
 
 
 def test_bumblebots_is_flat_and_by_name() -> None:

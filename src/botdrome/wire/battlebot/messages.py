@@ -347,7 +347,7 @@ class Battlebot:
         if len(moves) != 1:
             return None
         ((player, raw),) = moves.items()
-        words = raw if type(raw) is dict else _spread(raw)
+        words = raw if isinstance(raw, dict) else _spread(raw)
         turn = {
             **words,
             "name": self._names[player],

@@ -48,10 +48,12 @@ async def play_on_lines(one: Line, name: str) -> list[str]:
 
 
 async def play_natively(one: Client) -> Any:
-    """The same over JSON; the last state."""
-    shots = 0
-    while (state := (await one.receive())["state"])["result"] is None:
+    """The same over JSON; the last state, with the keys of the last shot of each player."""
+    shots, shots_told = 0, {}
+    while (state := (message := await one.receive())["state"])["result"] is None:
         seats = len(state["boards"])
+        if "turn" in message:
+            shots_told[message["turn"]["name"]] = message["turn"].keys()
         if state["you"] in state["toMove"]:
             if state["phase"] == "placement":
                 await one.send({"board": BOARD})
@@ -59,7 +61,7 @@ async def play_natively(one: Client) -> Any:
                 x, y = SHOTS[shots]
                 await one.send({"target": (state["you"] + 1) % seats, "x": x - 1, "y": y - 1})
                 shots += 1
-    return state
+    return state | {"shots": shots_told}
 
 
 async def watched(house: RunningServer) -> list[Any]:
@@ -104,6 +106,8 @@ async def test_they_play_at_one_table(tmp_path: Path, on_lines: int, native: int
         assert all(ending == endings[0] for ending in endings)
         assert sorted(row.split("|")[2] for row in endings[0][1:]) == ["17"] * players
         assert states[0]["scores"] == [17] * players
+        assert len(states[0]["shots"]) == players
+        assert all({"target", "x", "y"} <= keys for keys in states[0]["shots"].values())
         assert shown[-1]["event"]["event"] == "ended"
         assert shown[-1]["view"]["scores"] == [17] * players
         (match,) = await house.arena.store.matches(Wanted())
