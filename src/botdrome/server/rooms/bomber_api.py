@@ -73,7 +73,7 @@ OPEN: ResponseHeaders = (
     ),
 )
 USUAL_HEAD = response_head(OK, JSON, OPEN)
-"""Of the answers to most requests."""
+"""The head of most answers, up to Content-Length."""
 PREFLIGHT: ResponseHeaders = (*OPEN, ("Access-Control-Max-Age", "86400"))
 """Without caching, a browser sends a preflight request before every action, and rounds are short.
 """
@@ -212,7 +212,7 @@ Route = tuple[BomberRoom, tuple[str, ...], Verb, str]
 
 
 def is_usual(exchange: Exchange) -> bool:
-    """Whether nothing but its path and its body tells what a request asks."""
+    """Whether only the path and the body say what a request asks for."""
     request = exchange.request
     if exchange.body and request.method != "POST":
         return False
@@ -238,13 +238,14 @@ class Routes:
         route: Route | None = exchange.head.note
         if route is None:
             return self._handle(exchange)
-        ask = RoomRequest(exchange, route[0])  # nearly always
+        room, _, verb, rest = route
+        ask = RoomRequest(exchange, room)  # nearly always
         try:
             if exchange.body:
                 ask.fields = read_message(exchange.body)
-            return route[2](ask, route[3])
+            return verb(ask, rest)
         except BadRequest as fault:
-            return ask.refuse(BAD, fault.word, fault.sentence, moment=route[0].moment())
+            return ask.refuse(BAD, fault.word, fault.sentence, moment=room.moment())
 
     def _handle(self, exchange: Exchange) -> None:
         path, _, query = exchange.target.partition(b"?")
