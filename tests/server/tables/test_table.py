@@ -181,3 +181,18 @@ async def test_a_match_that_others_aborted_in_the_store_has_no_result_to_tell(
         assert [line["event"] for line in logs] == [
             "a result was not stored, and is told to nobody"
         ]
+
+
+async def test_the_flight_record_of_a_player_that_is_told_nothing_is_bounded(
+    tmp_path: Path,
+) -> None:
+    """Such as a house bot."""
+    async with running(tmp_path, "gomoku") as (table, store, over):
+        for _ in range(40):
+            (player,) = table.match.awaited
+            move = next(iter(table.match.position.moves(table.match.seat_of(player))))
+            assert table.submit(player, move, bytes(400)) == "accepted"
+        table.conclude()
+        await over.wait()
+        flights = [await store.flight("m", player) for player in range(2)]
+        assert all(flight and len(flight) <= 1024 + 400 for flight in flights)

@@ -250,7 +250,7 @@ class Table:
         row += (now, True, said, "accepted", step, times)  # received(), without the call
         if news:
             self._tell(news, now)
-        elif len(row) >= records.full:
+        if len(row) >= records.full:
             records.turn_over()
         return "accepted"
 
