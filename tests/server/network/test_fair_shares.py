@@ -307,6 +307,49 @@ async def test_held_input_arrives_whole_and_in_order_and_the_end_after_it(clock:
     assert transport.calls == ["pause_reading", "resume_reading", "close"]
 
 
+async def test_a_client_that_uses_up_its_budget_within_a_millisecond_is_held(
+    clock: Clock,
+) -> None:
+    shares = Shares()
+    peer, sharer = connected(shares)[0], shares.sharer("1.2.3.4")
+    peer.set_protocol(Busy(clock, seconds=0.0003))
+    for one in (sharer, shares.sharer("5.6.7.8")):
+        shares.must_wait(one, clock.now)
+    sharer.budget.left = 0.0004
+    for _ in range(3):
+        peer.data_received(b"a move")
+    assert peer.held == b"a move", "the first two have used up the budget"
+
+
+async def test_input_waits_behind_other_held_input_of_its_address(clock: Clock) -> None:
+    shares, done = Shares(), list[str]()
+    peer, heard, _ = connected(shares)
+    peer.data_received(b"at once")
+    shares.hold(shares.sharer("1.2.3.4", "ada"), Work("work", 1, 0.0, clock, done))
+    peer.data_received(b", later")
+    assert heard.heard == b"at once"
+    await until(lambda: heard.heard == b"at once, later")
+    assert done == ["work"]
+
+
+async def test_held_input_may_use_up_the_budget_of_an_address_that_was_served_at_once(
+    clock: Clock,
+) -> None:
+    shares, done = Shares(), list[str]()
+    peer, heard, _ = connected(shares)
+    account, other = used_up(shares, "1.2.3.4", "ada"), shares.sharer("5.6.7.8")
+    for one in (account, other):
+        shares.must_wait(one, clock.now)
+    shares.hold(account, Work("work", 1, 0.0, clock, done, later=0.01))
+    clock.now += 10.0
+    shares.must_wait(other, clock.now)
+    peer.data_received(b"at once")
+    await until(lambda: done)
+    peer.data_received(b", later")
+    assert heard.heard == b"at once"
+    await until(lambda: heard.heard == b"at once, later")
+
+
 async def test_it_is_known_which_input_was_held(clock: Clock) -> None:
     shares, held = Shares(), list[tuple[bytes, bool]]()
 

@@ -19,7 +19,7 @@ log = structlog.get_logger()
 
 
 def nothing(data: bytes) -> None:
-    """Ignore the data: a connection that is not open reads and writes with it."""
+    """Ignore the data. Stands for `_whole` and `_write` while a connection is not open."""
 
 
 class ClientConnection(asyncio.Protocol, Traffic):
@@ -38,7 +38,7 @@ class ClientConnection(asyncio.Protocol, Traffic):
         self._session: Receiver | None = None
         """None: input is no longer read."""
         self._whole: Callable[[bytes], bytes | None] = nothing
-        """Returns the message for the session if the data is exactly one; None: see `_read`."""
+        """Returns the message if the data is exactly one; None: `_read` takes the data."""
         self._write: Callable[[bytes], None] = nothing
         """The transport's, until the server has said goodbye."""
         self._meter: NetworkMeter | None = None
@@ -80,7 +80,7 @@ class ClientConnection(asyncio.Protocol, Traffic):
         raise NotImplementedError
 
     def _break_off(self, problem: Exception) -> None:
-        """Handle an exception, in its handler."""
+        """Handle an exception of the session. Call it in an exception handler."""
         raise problem
 
     # Called by the session.
@@ -114,7 +114,7 @@ class ClientConnection(asyncio.Protocol, Traffic):
 
     def abandon(self) -> None:
         """Forget the connection, which another protocol has."""
-        self._session, self._whole = None, nothing
+        self._session = None
         self.connection_lost(None)
 
     # The end.

@@ -35,10 +35,7 @@ from typing import Any, Final, NamedTuple, Protocol, cast
 import structlog
 
 from botdrome.server import metrics
-from botdrome.server.network.connection import (
-    PIPE,
-    source_of,
-)
+from botdrome.server.network.connection import PIPE, source_of
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.steady_loop import watch_of
 from botdrome.server.settings import BadSetting, Settings
@@ -70,9 +67,8 @@ class Budget:
     def __init__(self, now: float) -> None:
         self.left, self.filled, self.period = BURST, now, 0
         self.until, self.floor = -inf, 0.0
-        """Up to this time input is served at once, and its time is just taken off while more than
-        the floor is left. The floor is less than BRIEF below what was left at first, and not below
-        zero.
+        """Until this time input is served at once; its cost is just subtracted while more than the
+        floor is left. The floor is BRIEF below what was left at first, or zero.
         """
         self.line: deque[Sharer] = deque()
         self.guests = Sharer(self)
@@ -414,6 +410,7 @@ class Peer:
 
     @property
     def peer(self) -> "Peer":
+        """As in `Client`."""
         return self
 
     def let_wait(self, work: Held) -> bool:

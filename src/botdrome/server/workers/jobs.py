@@ -146,7 +146,7 @@ class Client(Protocol):
 
 
 class Requester(NamedTuple):
-    """A client whose source is not that of its connection, such as a proxy's."""
+    """A client known by its source, such as one behind a proxy or at another node."""
 
     source: str = ""
     peer: object = None
