@@ -278,12 +278,12 @@ BLANK = re.compile("[\\s\u2800]+")
 
 
 SHORT = 64
-"""Characters up to which the likeness of a name is remembered: bots come again and again."""
+"""Names up to this length are cached: bots log in again and again."""
 
 
 def likeness(name: str) -> str:
     """Return a key that is equal for names that look alike."""
-    return _remembered(name) if len(name) <= SHORT else _likeness(name)
+    return _cached_likeness(name) if len(name) <= SHORT else _likeness(name)
 
 
 def _likeness(name: str) -> str:
@@ -293,7 +293,7 @@ def _likeness(name: str) -> str:
     return unicodedata.normalize("NFD", mapped)
 
 
-_remembered = lru_cache(maxsize=4096)(_likeness)
+_cached_likeness = lru_cache(maxsize=4096)(_likeness)
 
 
 def look_alike(one: str, other: str) -> bool:

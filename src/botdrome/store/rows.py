@@ -47,6 +47,7 @@ def key(text: str) -> str:
 def kept(text: str) -> tuple[str, str | None]:
     """Return the values of both columns."""
     short = key(text)
+    # `is` is enough, since `key` returns a short and plain text itself.
     return (text, None) if short is text else (short, json.dumps(_encodable(text)))
 
 

@@ -230,7 +230,7 @@ COLUMNS = {
 KEYS = {table: COLUMNS[table][: 1 + (table != "contests")] for table in ("notes", *MOVED)}
 """The first columns of the tables whose rows replace earlier ones with the same values there."""
 REPLACED = KEYS | {"records": COLUMNS["records"][:1]}
-"""The same of these and other tables."""
+"""The first columns, as in KEYS, of all tables that `changes.Replace` writes."""
 RELEASED = "-"
 """In place of a node: the match moves to another node. Either of the two adopts it."""
 

@@ -26,13 +26,7 @@ from botdrome.wire.bomber.request import (
     read_name,
     read_number,
 )
-from botdrome.wire.bomber.state import (
-    FINISHED,
-    REGISTRATION,
-    State,
-    StateWriter,
-    told_death,
-)
+from botdrome.wire.bomber.state import FINISHED, REGISTRATION, State, StateWriter, told_death
 from botdrome.wire.conversation import (
     BadLogin,
     Close,
@@ -82,7 +76,7 @@ class Response(Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def opening(response: Response, wrapped: bool) -> bytes:
-    """The keys of a message in JSON, without the bracket at the end."""
+    """Return the response as JSON without its closing bracket."""
     return ENCODER.encode(response.fields(wrapped))[:-1]
 
 

@@ -4,11 +4,11 @@ Hand-written clients may differ in harmless ways: a key of any kind, frames with
 in more bytes than they need.
 
 Theory of operation. `accepted` judges the headers of a request and gives the answer to it. Nearly
-all that comes afterwards are short texts in ASCII, each in one frame in one piece: what
-`text_reader` returns reads these, and nothing else. `whole` reads other frames in one piece. All
-else is for a Reader: it is fed what comes, and gives one message, ping or close after the other. A
-length is judged as soon as it is known, so that nothing is kept that will be refused. `packed` and
-the rest write what a server sends.
+all that comes afterwards are short texts in ASCII, each in one frame in one piece: the function
+that `text_reader` returns reads these, and nothing else. `whole` reads other frames in one piece.
+All else is for a Reader: it is fed what comes, and gives one message, ping or close after the
+other. A length is judged as soon as it is known, so that nothing is kept that will be refused.
+`packed` and the rest write what a server sends.
 """
 
 import re
