@@ -179,6 +179,12 @@ def test_other_keys_are_refused(rest: dict[str, Any]) -> None:
     assert "not one with ['task', " in words
 
 
+def test_a_step_with_other_keys_is_refused() -> None:
+    for rest in ({"x": 1}, {"x": 1, "y": 1, "z": 1}):
+        words = refusal([step("+X")[0] | rest])
+        assert words.startswith("task at position 0: a task is ")
+
+
 def test_a_step_needs_a_direction_and_a_bomb_a_cell() -> None:
     assert refusal([{"task": "MOVE"}]) == 'task at position 0: MOVE needs a "direction"'
     assert refusal(bomb(1, word="MOVE")) == 'task at position 0: MOVE needs a "direction"'

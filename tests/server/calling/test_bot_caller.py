@@ -265,3 +265,16 @@ async def test_a_host_with_one_thread_answers_concurrent_calls(
         for _ in range(3):
             await asyncio.gather(*(ours.post(bot.url, b"", LIMIT) for _ in range(3)))
     assert (len(bot.asked), bot.connections) == (9, 9), "no more lines are kept to it"
+
+
+async def test_a_name_is_looked_up_again_when_its_addresses_have_expired() -> None:
+    names = {"bots.example": ["127.0.0.1"]}
+    async with host() as bot, callers(names) as ours:
+        url, cache = f"http://bots.example:{bot.port}/", ours._resolver.cache
+        await ours.post(url, b"", LIMIT)
+        del names["bots.example"]
+        assert (await ours.post(url, b"", LIMIT)).status == 200
+        for origin, (_, endpoints) in cache.items():
+            cache[origin] = asyncio.get_running_loop().time(), endpoints
+        with pytest.raises(CallFailed, match=r"^there is no host bots\.example$"):
+            await ours.post(url, b"", LIMIT)

@@ -89,3 +89,24 @@ async def test_a_call_that_replaces_another_takes_its_place() -> None:
             assert isinstance(outcome, BotAnswer) and outcome.body == b"to second"
         limits = ours._pool.endpoint("127.0.0.1", bot.port, "")._port_limit
         assert (limits.running, told.qsize()) == (0, 0)
+
+
+async def test_a_call_on_an_idle_connection_lets_the_next_in_when_it_is_over() -> None:
+    async with host() as bot, callers(calls_per_port=1) as ours:
+        await ours.post(bot.url, b"", LIMIT)
+        told: asyncio.Queue[Outcome] = asyncio.Queue()
+        for _ in range(2):
+            ours.calls(bot.url, LIMIT, told.put_nowait).ask(b"")
+        for _ in range(2):
+            assert isinstance(await asyncio.wait_for(told.get(), PATIENCE), BotAnswer)
+
+
+async def test_a_call_on_an_idle_connection_that_is_cancelled_closes_it() -> None:
+    async with host() as bot, callers() as ours:
+        await ours.post(bot.url, b"", LIMIT)
+        (connection,) = ours._pool._connections
+        calls = ours.calls(bot.url, LIMIT, lambda _: None)
+        calls.ask(b"")
+        assert not connection.usable and connection._transport is not None
+        calls.cancel()
+        assert connection._transport.is_closing()

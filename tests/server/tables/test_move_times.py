@@ -13,6 +13,7 @@ from botdrome.server.tables.flight_records import written
 from botdrome.server.tables.table import Table
 from botdrome.server.tables.timing import MoveTimes
 from tests.match.telling import mark
+from tests.server.rooms.boats.clients import BOARD
 from tests.server.tables.test_table import Hearer, running
 
 pytestmark = pytest.mark.anyio
@@ -177,3 +178,31 @@ async def test_a_player_without_a_connection_is_charged_as_usual(tmp_path: Path)
         assert isinstance(table._times, MoveTimes)
         assert table.submit(0, mark(0, 1, 1), b"") == "accepted"
         assert credits_in(table) == []
+
+
+async def test_the_network_of_a_player_that_left_counts_no_more(
+    tmp_path: Path, clock: list[float]
+) -> None:
+    one = Hearer()
+    one.network = 0.1
+    async with running(tmp_path, "battleship", one, Hearer()) as (table, _, _):
+        for leave in (True, False):
+            assert table.submit(0, {"board": BOARD}, b"x") == "accepted"
+            if leave:
+                table.leave(0)
+        entries = [line for line in _log(table, 0) if line["message"] == "x"]
+        assert [line.get("network", 0) for line in entries] == [100, 0]
+
+
+async def test_a_timer_that_rings_too_early_is_set_again(
+    tmp_path: Path, clock: list[float]
+) -> None:
+    async with running(tmp_path, NOUGHTS) as (table, _, _):
+        clock[0] += 3.0
+        assert table.submit(0, mark(0, 1, 1), b"x") == "accepted"
+        clock[0] += 2.0
+        assert table._timer is not None
+        table._timer.cancel()
+        table._ring()
+        assert table.match.result is None
+        assert isinstance(table._timer, asyncio.TimerHandle) and table._timer.when() == 108.0

@@ -156,6 +156,25 @@ async def test_nobody_loses_time_while_players_are_expected(
         assert (await nodes.result(table)).status == "ended"
 
 
+async def test_time_runs_again_after_a_timer_rang_while_a_player_was_expected() -> None:
+    async with two_nodes() as nodes:
+        row = CATALOGUE["noughts-and-crosses"]
+        table = nodes.here.set_table(row.game, row.terms, ("ada", "bob"), ("", ""))
+        assert isinstance(table, KeptTable)
+        table.subscribe(Subscriber(over=lambda _: nodes.over.set()))
+        for player in range(2):
+            table.seat(player, Hearer())
+        nodes.store.begin(table.entry)
+        table.start()
+        assert table.wait_for(0, GRACE) and table._timer is not None
+        table._timer.cancel()
+        table._ring()
+        assert table._timer is None
+        assert table.take_again(0, Hearer())
+        await turn()
+        assert table._timer is not None
+
+
 async def test_after_the_grace_period_the_terms_apply(monkeypatch: pytest.MonkeyPatch) -> None:
     async with two_nodes() as nodes:
         before = await nodes.played("noughts-and-crosses", MOVES)

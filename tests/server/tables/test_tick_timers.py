@@ -30,6 +30,23 @@ async def test_whoever_catches_up_rings_what_is_due_in_its_order() -> None:
     assert rung == ["first", "second"]
 
 
+async def test_a_message_that_was_read_at_a_known_time_comes_after_what_was_due_then() -> None:
+    clock, rung = Clock(), list[float]()
+    tick_timers = TickTimers(clock)
+
+    def ring() -> None:
+        rung.append(clock.now)
+        assert tick_timers.caught_up(clock.now) == clock.now
+        clock.now += 0.05
+
+    tick_timers.call_later(0.1, ring)
+    assert tick_timers.caught_up(100.05) == 100.05
+    assert rung == []
+    clock.now = 100.2
+    assert tick_timers.caught_up(100.15) == 100.25
+    assert rung == [100.2]
+
+
 async def test_a_beat_that_was_called_off_does_not_ring() -> None:
     clock, rung = Clock(), list[str]()
     tick_timers = TickTimers(clock)

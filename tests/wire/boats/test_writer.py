@@ -1,10 +1,12 @@
 """The lines to the players of a match, as a transcript of the protocol."""
 
+import pytest
+
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.boats.lines import BoatWriter, Roster, Taunts
+from botdrome.wire.boats.lines import BoatWriter, RefusedShot, Roster, Taunts
 from botdrome.wire.writers import match_status
 
 FLEET = ["AAA..", "BB...", ".....", ".....", "....."]
@@ -22,14 +24,14 @@ class Told:
             game, 3, Terms(Pace(1000), late="pass", gone="wait", absence=100, early_end=True), 1
         )
         self.roster = Roster([b"ann", b"bob", b"carl"], [Taunts(), Taunts(), Taunts()], Chance(1))
-        self._talk, self._players = BoatWriter(self.roster), players
+        self.talk, self._players = BoatWriter(self.roster), players
         assert self(self.match.start()) == {}
         for player in range(3) if placed else ():
             self.last = self(self.match.submit(player, {"board": FLEET}, 0))
 
     def __call__(self, news: News, now: int = 0) -> dict[int, list[str]]:
         """The lines by player."""
-        told = self._talk.on_news(news, match_status(self.match, now), self._players)
+        told = self.talk.on_news(news, match_status(self.match, now), self._players)
         return {player: message.decode().split("\n") for player, (message,) in told.items()}
 
     def to_all(self, news: News) -> list[str]:
@@ -181,3 +183,12 @@ def test_an_aborted_game_has_results_as_well() -> None:
         "R|bob|0|0|0|",
         "R|carl|0|0|0|",
     ]
+
+
+def test_a_shot_after_the_end_is_no_move() -> None:
+    told = Told()
+    assert told.talk.plain_shot(0, b"S|bob|1|1") == shot(1, 0, 0)
+    told(told.match.abort(0))
+    assert told.talk.plain_shot(0, b"S|bob|1|1") is None
+    with pytest.raises(RefusedShot):
+        told.talk.shot(0, [b"S", b"bob", b"1", b"1"])

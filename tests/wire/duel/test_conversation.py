@@ -160,6 +160,20 @@ def test_what_the_server_decides(reply: Reply, sent: list[str], commands: list[C
         assert one.hear(reply) == ([], [])
 
 
+@pytest.mark.parametrize(
+    "end",
+    [LoginRefused("banned"), Removed("bye"), Unreadable("too long"), TokenChanged(), b"{"],
+)
+def test_a_client_that_is_closed_plays_no_more(end: Reply | bytes) -> None:
+    one = entered()
+    (_, question), _ = playing(one, entered()).start()
+    if isinstance(end, bytes):
+        one.say(end)
+    else:
+        one.hear(end)
+    assert one.say({"event": "make_move", "id": question["id"], "x": 7, "y": 7}) == ([], [])
+
+
 def test_a_client_that_sends_no_more_is_answered_and_closed() -> None:
     one = talk()
     one.say({"username": "ada"})
