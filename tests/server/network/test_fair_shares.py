@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from structlog.testing import capture_logs
 
 from botdrome.server.network import peer as module
 from botdrome.server.network.peer import (
@@ -244,6 +245,22 @@ async def test_work_that_is_queued_while_a_client_is_served_gets_a_turn_of_its_o
     shares.hold(other, Work("later", 1, 0.01, clock, done))
     await until(lambda: len(done) == 4)
     assert done == ["input", "other", "call", "later"]
+
+
+async def test_work_that_fails_keeps_no_other_from_its_turn(clock: Clock) -> None:
+    shares, done = Shares(), list[str]()
+    one, other = used_up(shares, "1.2.3.4"), used_up(shares, "5.6.7.8")
+
+    class Failing(Work):
+        def serve_held(self) -> bool:
+            super().serve_held()
+            raise RuntimeError("a call with a fault")
+
+    with capture_logs() as logs:
+        shares.hold(one, Failing("fails", 2, 0.01, clock, done))
+        shares.hold(other, Work("other", 1, 0.01, clock, done))
+        await until(lambda: len(done) == 2)
+    assert (done, len(logs)) == (["fails", "other"], 1)
 
 
 async def test_no_more_addresses_are_remembered_than_there_is_room_for() -> None:

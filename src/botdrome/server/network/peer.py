@@ -248,8 +248,12 @@ class Shares:
         alone = self._alone
         limit = BURST if alone else SLICE
         while line and spent < limit:
-            held = line[0]
-            if held.serve_held():
+            held, more = line[0], False
+            try:
+                more = held.serve_held()
+            except Exception:
+                log.exception("work for a client failed")
+            if more:
                 line.rotate(-1)
             else:
                 line.popleft()
