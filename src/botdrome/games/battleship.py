@@ -266,7 +266,7 @@ class Shot(Struct, frozen=True):
 
 
 class KnownShot(dict[str, int]):
-    """A shot as a bot sends it, read already: many matches share it, so it is never changed."""
+    """A parsed move that matches share: do not change it."""
 
     __slots__ = ("shot", "square")
 

@@ -101,7 +101,7 @@ def cutters(size: int, win_length: int) -> tuple[Callable[[str], tuple[str, ...]
 
 
 class KnownStone(dict[str, int]):
-    """A move as a bot sends it, read already: many matches share it, so it is never changed."""
+    """A parsed move that matches share: do not change it."""
 
     __slots__ = ("point",)
 

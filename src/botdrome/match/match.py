@@ -175,7 +175,8 @@ class Match:
         """Take a player's move, as it was sent."""
         news: News = []
         step, due, log = self.step, self.deadline, self.input_log
-        quick = (  # _closes_with(), without the call
+        # quick: the step closes with this move, and nobody is late
+        quick = (  # _awaits_only(), without the call
             self._quick
             and step.awaited == [player]
             and not (step.moves or step.faults)
@@ -202,9 +203,9 @@ class Match:
         except IllegalMove as fault:
             return self._refuse(player, str(fault), raw, now, news)
         if quick:
-            self._close_with(player, seat, move, raw, now, news)
+            self._play_at_once(player, seat, move, raw, now, news)
         else:
-            self._answer(player, seat, move, raw, now, news)
+            self._keep_move(player, seat, move, raw, now, news)
         return news
 
     def wake(self, now: Milliseconds) -> News:
@@ -309,7 +310,7 @@ class Match:
     # Moves that are not accepted.
 
     def _flood(self, player: Player, raw: Raw, now: Milliseconds) -> News:
-        """A move that the log has no room for."""
+        """Put out a player whose move the log has no room for."""
         news: News = [(Refused(player, TOO_MUCH, raw, 0), self.board.position)]
         self._dismiss(player, "flood", TOO_MUCH, now, news)
         return news
@@ -455,25 +456,26 @@ class Match:
     def accept(
         self, player: Player, seat: Seat, move: Any, raw: Raw, now: Milliseconds, news: News
     ) -> None:
-        """A legal move, which is not kept in the log. Until the step closes another one may replace
-        it.
-        """
-        if self._closes_with(player):
-            self._close_with(player, seat, move, raw, now, news)
-        else:
-            self._answer(player, seat, move, raw, now, news)
+        """Take a legal move without logging it.
 
-    def _closes_with(self, player: Player) -> bool:
+        Another one may replace it until the step closes.
+        """
+        if self._awaits_only(player):
+            self._play_at_once(player, seat, move, raw, now, news)
+        else:
+            self._keep_move(player, seat, move, raw, now, news)
+
+    def _awaits_only(self, player: Player) -> bool:
         """Whether the step closes with a move of this player, as most do: it awaits no other one,
         and no player is away, out or at fault.
         """
         step = self.step
         return self._quick and step.awaited == [player] and not (step.moves or step.faults)
 
-    def _close_with(
+    def _play_at_once(
         self, player: Player, seat: Seat, move: Any, raw: Raw, now: Milliseconds, news: News
     ) -> None:
-        """What `_answer` does, if the step closes with this move."""
+        """Play the move that closes the step, as `_keep_move` would."""
         board, step, number = self.board, self.step, self.steps
         position, allowed = board.position, self._allowed
         self._misses[player] = 0
@@ -489,10 +491,10 @@ class Match:
         self.deadline = None if allowed is None else now + allowed
         return None
 
-    def _answer(
+    def _keep_move(
         self, player: Player, seat: Seat, move: Any, raw: Raw, now: Milliseconds, news: News
     ) -> None:
-        """A move that the step keeps until it closes."""
+        """Keep a move until the step closes."""
         step = self.step
         self._misses[player] = 0
         step.moves[seat], step.raws[player] = move, raw

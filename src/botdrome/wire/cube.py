@@ -435,7 +435,7 @@ be 64 bots.
 
 
 MOST_EVENTS = 256
-"""Events that a game keeps for the next tick."""
+"""Maximum number of events that a game caches for later ticks."""
 
 
 class CubeEvent(Struct, eq=False):
@@ -485,7 +485,7 @@ class CubeWriter:
         """The state as JSON, if bots were called with it."""
         self._pile = BombPile()
         self._events: dict[tuple[Any, ...], CubeEvent] = {}
-        """What happened lately; a bot that stands still does the same again."""
+        """A cache of events: a bot that stands still causes the same one again."""
 
     # The state of play.
 

@@ -28,6 +28,8 @@ class MatchHeader(Struct, frozen=True):
 
 
 class MatchStatus(Struct, frozen=True, gc=False):
+    """`time_left` is computed when it is read: read it before the next input."""
+
     now: Milliseconds
     strikes: tuple[int, ...]
     players: int

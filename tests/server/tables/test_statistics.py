@@ -12,7 +12,12 @@ from botdrome.server.tables import statistics
 from botdrome.store.entries import Note, StoreUnavailable, Unstorable
 from botdrome.store.store import Store, open_store
 from tests.patience import until
-from tests.server.rooms.duel.clients import board_won_by, open_duel_leaderboard, store_boards
+from tests.server.rooms.duel.clients import (
+    arrive,
+    board_won_by,
+    open_duel_leaderboard,
+    store_boards,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -153,7 +158,7 @@ async def test_entries_of_a_pause_are_folded_together(
 
 async def test_the_next_home_counts_it(store: Store) -> None:
     table = await former_home(store)
-    await table.arrive("ada")
+    await arrive(table, "ada")
     await end_late(store, table)
     await table.depart("ada")
     assert await store.notes("duel") == {} and table.lines(0, 9) == []

@@ -115,11 +115,9 @@ class BotEndpoint:
         idle, port, host = self.idle, self._port_limit, self._host_limit
         if not idle or port.running >= port.most or host.running >= host.most:
             return None
-        connection: BotConnection | None = idle.pop()
-        if not (connection and connection.usable):
-            connection = self.pop_idle()
-            if connection is None:
-                return None
+        connection = idle.pop() if idle[-1].usable else self.pop_idle()
+        if connection is None:
+            return None
         port.running += 1
         host.running += 1
         return connection
@@ -164,7 +162,7 @@ class BotEndpoint:
         self._host_limit.release()
 
     def finish(self, connection: BotConnection) -> None:
-        """The call on a connection of acquire_idle() is over."""
+        """End a call on a connection of `acquire_idle`."""
         self.put_back(connection)
         port, host = self._port_limit, self._host_limit
         if port.waiting or host.waiting:
@@ -470,7 +468,7 @@ class BotCalls:
 
 
 def allowed_target(url: str) -> Target | None:
-    """None: the URL is malformed or ambiguous."""
+    """Return the target of a URL; None: it is malformed or ambiguous."""
     try:
         return target_of(url)
     except NotAllowed:

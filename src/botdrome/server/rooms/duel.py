@@ -264,15 +264,12 @@ class DuelLeaderboard(Statistics):
 
     # Players.
 
-    def is_newcomer(self, name: str) -> bool:
-        """A player has connected. Return whether it has no record yet; it then has to `arrive`."""
+    def arrive(self, name: str) -> Coroutine[Any, Any, None] | None:
+        """A player has connected. Its record is stored when this has been awaited; None: it has
+        one.
+        """
         self._online.setdefault(name, monotonic())
-        return name not in self._lines
-
-    def arrive(self, name: str) -> Coroutine[Any, Any, None]:
-        """A player has connected. Its record is stored when this has been awaited."""
-        self._online.setdefault(name, monotonic())
-        return self._count(name, 0.0)
+        return None if name in self._lines else self._count(name, 0.0)
 
     def depart(self, name: str) -> Coroutine[Any, Any, None]:
         """A player has disconnected. Its time is stored when this has been awaited; it is folded
@@ -528,8 +525,8 @@ class DuelRoom(Room):
             return newcomer.answer(LoginRefused(refusal))
         self._present[newcomer.name] = newcomer
         self._called[newcomer.name] = command.called
-        if self.leaderboard.is_newcomer(newcomer.name):
-            self._store_in_background(self.leaderboard.arrive(newcomer.name))
+        if (storing := self.leaderboard.arrive(newcomer.name)) is not None:
+            self._store_in_background(storing)
         if before is not None:
             _replace(before, newcomer)
         table = newcomer.table

@@ -72,7 +72,7 @@ class FlightRecord:
     def turn_over(self) -> None:
         row = self.row
         self._add_sheets(row)
-        row.clear()
+        row.clear()  # the same list: FlightRecords.rows has it
         while self._room < 0:
             entries, forgotten = self._sheets.pop(0)
             self._room += len(forgotten)
@@ -166,7 +166,7 @@ class FlightRecords:
             self.flights[player].came(now, b"", "no answer in time", step)
 
     def turn_over(self) -> None:
-        """One row is full, so others may be, too."""
+        """Pack all full rows: when one is full, others may be."""
         for flight in self.flights:
             if len(flight.row) >= self.full:
                 flight.turn_over()

@@ -353,7 +353,7 @@ class Table:
         self._under_way(self._write_board).add_done_callback(self._board_stored)
 
     def _under_way(self, write: Callable[[], Awaitable[None]]) -> asyncio.Future[None]:
-        """Begin to write, and return a future, which also has what goes wrong at once."""
+        """Start a write. The future also gets an exception that is raised at once."""
         try:
             return asyncio.ensure_future(write())
         except Exception as problem:

@@ -179,7 +179,7 @@ class MoveTimes:
         self._looks: list[Milliseconds] = [0] * match.players
         """When to look at the network time of each player again."""
         self._quick: list[Milliseconds] = [0] * match.players
-        """Until when nothing need be known of a move within DELAY."""
+        """Until this time, a move within DELAY needs no measurement."""
         self._house: list[Player] = []
         """The seats of house bots."""
         self._read_first = False
@@ -227,7 +227,7 @@ class MoveTimes:
         return self._known[player]
 
     def leave(self, player: Player) -> None:
-        """Nothing is known any more of a player that has no seat."""
+        """Measure again: the player has left its seat."""
         self._quick[player] = 0
 
     def _look(self, player: Player, seated: SeatedPlayer, now: Milliseconds) -> None:

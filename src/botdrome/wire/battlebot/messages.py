@@ -103,13 +103,13 @@ def noughts_and_crosses(scene: UpdateParts, view: View) -> Message:
 
 @lru_cache(maxsize=1000)
 def _by_name(names: tuple[str, ...], values: tuple[Any, ...]) -> dict[str, Any]:
-    """An object that many messages have, and nothing changes."""
+    """Return values by name, in a shared dictionary: do not change it."""
     return dict(zip(names, values, strict=True))
 
 
 @lru_cache(maxsize=1000)
 def _chosen(names: tuple[str, ...], seats: tuple[Seat, ...]) -> list[str]:
-    """A list that many messages have, and nothing changes."""
+    """Return the names of these seats, in a shared list: do not change it."""
     return [names[seat] for seat in seats]
 
 
@@ -343,7 +343,7 @@ class Battlebot:
     def _turn(
         self, moves: Mapping[Player, Raw], status: MatchStatus, valid: bool = True
     ) -> Message | None:
-        """Return the turn that was played, if it was one player's and is no secret."""
+        """Return the turn, if it was one player's and is no secret."""
         if len(moves) != 1:
             return None
         ((player, raw),) = moves.items()

@@ -519,10 +519,14 @@ class BoatWriter:
     def _played(self, event: Played, position: Battleship, out: NewsLines) -> None:
         shot = position.shot
         if shot is not None:
-            hit = self._hit(shot, position) if position.hit else ()
-            out.lines += hit[:1]
-            self._taunt(shot, position, out)
-            out.lines += *hit[1:], self.board(shot.target, position)
+            if position.hit:
+                line, own = self._hit(shot, position)
+                out.lines.append(line)
+                self._taunt(shot, position, out)
+                out.lines.append(own)
+            else:
+                self._taunt(shot, position, out)
+            out.lines.append(self.board(shot.target, position))
         elif position.turn:
             out.lines.append(self._skip(event, self._shooter(position)))
         else:

@@ -127,6 +127,12 @@ async def seated(one: Duellist, two: Duellist) -> tuple[Duellist, Duellist, Any]
     return (one, two, question) if first.done() and not first.cancelled() else (two, one, question)
 
 
+async def arrive(table: DuelLeaderboard, name: str) -> None:
+    """Until the record of a newcomer is stored."""
+    if (storing := table.arrive(name)) is not None:
+        await storing
+
+
 def board_won_by(
     winner: int | None, start: int = 0, names: tuple[str, str] = ("ada", "bob")
 ) -> PlayedBoard:

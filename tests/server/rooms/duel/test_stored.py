@@ -21,6 +21,7 @@ from tests.server.rooms.duel.clients import (
     FIND,
     Duellist,
     arena,
+    arrive,
     board_won_by,
     free,
     open_duel_leaderboard,
@@ -96,7 +97,7 @@ async def test_the_time_of_a_player_that_leaves_is_not_stored_over_its_last_boar
     """Both are stored, and the table has not heard of the board: a server killed now loses nothing."""
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
     table = await open_duel_leaderboard(store)
-    await table.arrive("ada")
+    await arrive(table, "ada")
     await asyncio.gather(store.keep(table.enter("m", 1, [board_won_by(0)])), table.depart("ada"))
     after_a_kill = (await open_duel_leaderboard(store)).line("ada")
     await table.load()
@@ -142,7 +143,7 @@ async def test_names_alone_do_not_fill_the_table(
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
     table = await open_duel_leaderboard(store)
     for name in ("ada", "bob", "carl", "dora"):
-        await table.arrive(name)
+        await arrive(table, name)
     assert [name for name, _ in table.lines(0, 9)] == ["ada", "bob"]
     await table.depart("dora")
     await store_boards(store, table, "m", 1, [board_won_by(1, names=("ada", "carl"))])
@@ -157,7 +158,7 @@ async def test_time_that_could_not_be_stored_counts_later(
     monkeypatch.setattr(duel_table, "monotonic", lambda: clock[0])
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
     table = await open_duel_leaderboard(store)
-    await table.arrive("ada")
+    await arrive(table, "ada")
     clock[0] += 10
     table.enter("bad", 1, [board_won_by(0)])
     table.give_back_time("bad", 1)
@@ -177,7 +178,7 @@ async def test_time_that_could_not_be_stored_counts_later(
     assert (await store.notes("duel"))["ada"]["total_seconds"] == 30
     with pytest.raises(Exception, match="too long"):
         monkeypatch.setattr(store, "keep", refused)
-        await table.arrive("dora")
+        await arrive(table, "dora")
     assert table.line("dora") is None
     await store.close()
 
