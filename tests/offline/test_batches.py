@@ -1,7 +1,12 @@
 """Batches on an executor: each item once, a bounded number in flight, sizes by time."""
 
+import multiprocessing
+import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
+from functools import partial
+from multiprocessing.connection import Connection
 from typing import Any
 
 import pytest
@@ -73,3 +78,40 @@ def test_a_batch_takes_about_as_long_as_it_should(monkeypatch: pytest.MonkeyPatc
     found = Batches(pool, same, lambda: 1, most=50, seconds=4)
     assert sorted(in_batches(found, range(1000))) == [*range(1000)]
     assert pool.sizes[:6] == [1, 1, 4, 16, 50, 50] and pool.sizes[-1] == 1
+
+
+def interrupted_between_works() -> None:
+    batches._begin(None)
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    except BaseException:
+        os._exit(2)  # the pool would send it to its parent, which may not read any more
+
+
+def interrupted_in_work(told: Connection) -> None:
+    batches._begin(None)
+    batches.unless_ended(partial(work_with_a_program, told), ())
+
+
+def work_with_a_program(told: Connection, _: object) -> None:
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        told.send("its program is ended")
+
+
+def test_a_process_of_a_pool_ends_at_once_between_two_works() -> None:
+    process = multiprocessing.get_context("spawn").Process(target=interrupted_between_works)
+    process.start()
+    process.join()
+    assert process.exitcode == 1
+
+
+def test_a_process_of_a_pool_tidies_up_in_its_work() -> None:
+    context = multiprocessing.get_context("spawn")
+    heard, told = context.Pipe(duplex=False)
+    process = context.Process(target=interrupted_in_work, args=(told,))
+    process.start()
+    process.join()
+    assert heard.recv() == "its program is ended"
+    assert process.exitcode == 1

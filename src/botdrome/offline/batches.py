@@ -138,28 +138,37 @@ def process_batches(
 
 
 def _begin(ready: Callable[[], None] | None) -> None:
-    """Leave Ctrl-C to the parent, whose SIGTERM raises an exception here, so that programs are
-    ended. End with the parent.
-    """
+    """Leave Ctrl-C to the parent, and end with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _unwind)
+    signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if ready is not None:
         ready()
 
 
-def unless_ended(work: Callable[[T], R], item: T) -> R:
-    """Do the work in a process of a pool; SIGTERM ends the process, although the pool would take
-    the exception for a result.
+_working = False
+"""Whether this process of a pool does a piece of work."""
+
+
+def _end(*_: Any) -> None:
+    """SIGTERM raises an exception in work alone, so that programs are ended. The pool would take
+    it for a result, and wait for ever until its broken parent reads that.
     """
+    if _working:
+        raise SystemExit(1)
+    os._exit(1)
+
+
+def unless_ended(work: Callable[[T], R], item: T) -> R:
+    """Do the work in a process of a pool, unless SIGTERM ends it."""
+    global _working
+    _working = True
     try:
         return work(item)
     except SystemExit:
         os._exit(1)
-
-
-def _unwind(*_: Any) -> None:
-    raise SystemExit(1)
+    finally:
+        _working = False
 
 
 def _end_with_parent() -> None:
