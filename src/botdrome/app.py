@@ -197,6 +197,7 @@ class RunningServer:
         self.contests.webhooks.close()
         await self.node.let_clients_go()
         self._ports.close()
+        await self.desk.registry.close()
         await self.arena.store.close()
         await self._ports.disconnect()
         await self.node.leave()

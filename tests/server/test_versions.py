@@ -111,6 +111,8 @@ async def test_the_protocol_of_a_bot_is_stored_also_if_the_server_stops_at_once(
         login = await registered(house, "ada")
         async with bot(house, login):
             pass
+        timer = house.desk.registry._timer
+    assert timer is not None and timer.cancelled()  # nothing is begun after the end
     async with server(tmp_path) as house:
         notes = await house.desk.store.notes(PROTOCOLS)
         assert notes == {"ada": {"protocol": "battlebot"}}

@@ -661,7 +661,6 @@ class Desk:
     async def close(self) -> None:
         """Start no new match. Running matches get time to end, and are then aborted."""
         self.closing = True
-        await self.registry.store_protocols()
         for tell in self.on_closing:
             tell()
         for client in self.waiting_clients:

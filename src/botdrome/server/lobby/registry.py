@@ -127,6 +127,7 @@ class Registry:
         self._protocols: dict[str, str] = {}
         """Of bots that have logged in."""
         self._unstored: list[Note] = []
+        self._timer: asyncio.TimerHandle | None = None
         self._storing: asyncio.Future[None] | None = None
         self.on_change: list[Callable[[str, bool], None]] = []
         """Called with the name of a bot that has changed, and whether its logins end."""
@@ -286,12 +287,21 @@ class Registry:
         self._protocols[name] = protocol
         self._unstored.append(Note(PROTOCOLS, name, {"protocol": protocol}))
         if len(self._unstored) == 1:
-            asyncio.get_running_loop().call_later(STORED_AFTER, self._begin_to_store)
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(STORED_AFTER, self._begin_to_store)
 
     def _begin_to_store(self) -> None:
-        self._storing = asyncio.ensure_future(self.store_protocols())
+        self._storing = asyncio.ensure_future(self._store_protocols())
 
-    async def store_protocols(self) -> None:
+    async def close(self) -> None:
+        """Store what is still to be stored. Nobody can log in any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._storing is not None:
+            await self._storing
+        await self._store_protocols()
+
+    async def _store_protocols(self) -> None:
         notes, self._unstored = self._unstored, []
         with suppress(StoreUnavailable):  # the next login after a start tells it again
             await self._store.keep(notes)
