@@ -1,6 +1,8 @@
 """The journal while the disk cannot be written: results wait, all other changes fail at once."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
@@ -153,6 +155,33 @@ async def test_closing_waits_for_a_disk_that_comes_back() -> None:
     await disk.tried_again()
     closing = asyncio.ensure_future(pages.close())
     await disk.tried_again()
+    disk.full = False
+    await closing
+    assert await end == "did m"
+
+
+async def test_closing_retries_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses, sleep = list[float](), asyncio.sleep
+
+    def paused(seconds: float) -> Coroutine[Any, Any, None]:
+        pauses.append(seconds)
+        return sleep(0)
+
+    monkeypatch.setattr(journal, "SHORTEST_PAUSE", 0.05)
+    monkeypatch.setattr(journal, "LONGEST_PAUSE", 2.0)
+    disk = Disk()
+    pages = Journal(disk.write)
+    disk.full = True
+    end = asyncio.ensure_future(pages.enter(ended(an_end("m")), lasting=True))
+    await disk.tried_again()
+    monkeypatch.setattr(asyncio, "sleep", paused)
+    for _ in range(10):
+        await disk.tried_again()
+    assert pauses[-1] == 2.0
+    closing = asyncio.ensure_future(pages.close())
+    for _ in range(3):
+        await disk.tried_again()
+    assert pauses[-1] == 0.5
     disk.full = False
     await closing
     assert await end == "did m"

@@ -76,6 +76,8 @@ SHORTEST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
 """Seconds before a retry; each pause is twice as long as the one before."""
 CLOSING_TIME = 10.0
 """Seconds that closing waits for an outage to end."""
+CLOSING_PAUSE = 0.5
+"""The longest pause before a retry meanwhile."""
 
 Write = Callable[[Sequence[Change]], Awaitable[list[Outcome]]]
 """Writes all changes or none.
@@ -206,7 +208,8 @@ class Journal:
         while self._waiting or not self._closing:
             if self._outage.trouble:
                 await asyncio.sleep(self._pause)
-                self._pause = min(2 * self._pause, LONGEST_PAUSE)
+                longest = CLOSING_PAUSE if self._closing else LONGEST_PAUSE
+                self._pause = min(2 * self._pause, longest)
                 await self._write_batch()
                 continue
             await self._arrived.wait()
