@@ -8,15 +8,20 @@ from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import pytest
+from msgspec.json import encode
 from websockets.exceptions import ConnectionClosed
 
 from botdrome.app import RunningServer
 from botdrome.catalogue import restored
 from botdrome.match.record import verify
+from botdrome.server.network import peer
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes import takeover
 from botdrome.server.nodes.asking import NoAnswer, NodeAsking
+from botdrome.server.nodes.cluster import NodeId
+from botdrome.server.nodes.moving import HeldInput, Mover
 from botdrome.server.nodes.takeover import MATCH_LOST, TakeMatches, Takeover
+from botdrome.server.session import Session
 from botdrome.server.tables.flight_records import written
 from botdrome.server.tables.kept_table import MOVED
 from botdrome.store.entries import MatchEntry, StoreUnavailable, Wanted
@@ -102,8 +107,9 @@ async def played(
 
 @pytest.mark.parametrize("features", [[], ["again"], ["frames", "again"]], ids=str)
 async def test_players_notice_nothing_on_one_machine(
-    two: list[RunningServer], features: list[str]
+    two: list[RunningServer], features: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(peer, "BURST", 1e6)  # the next test has a move that is held
     extra = {"features": features} if features else {}
     logins = [await registered(two[0], name) | extra for name in ("ada", "bob")]
     expected, _ = await played(two, logins, 0, False)
@@ -123,6 +129,28 @@ async def test_players_notice_nothing_on_one_machine(
         assert record is not None and flight is not None
         verify(*restored(record))
         assert MOVED in written(flight).decode()
+
+
+async def test_a_move_that_was_held_on_the_way_is_told_to_both(
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold = Mover.hold
+
+    def hold_move(mover: Mover, session: Session, to: NodeId) -> HeldInput | None:
+        held = hold(mover, session, to)
+        assert held is not None
+        if session.name == first:
+            held.received(encode({"mark": "X", "space": SPACES[0]}))
+        return held
+
+    async with chatting(two) as chatter:
+        entry = await two[0].arena.store.match(chatter.id)
+        assert entry is not None
+        first = entry.players[0]
+        monkeypatch.setattr(Mover, "hold", hold_move)
+        await move_match(two)
+        for one in chatter.players.values():
+            assert (await one.receive())["state"]["board"][0][0] == "X"
 
 
 async def test_players_of_another_machine_come_back_as_after_a_death(

@@ -136,6 +136,20 @@ async def test_a_match_goes_on_when_its_players_are_back() -> None:
         assert flight is not None and MOVED.encode() in written(flight)
 
 
+async def test_a_player_that_comes_after_a_move_is_told_how_the_match_stands() -> None:
+    async with two_nodes() as nodes:
+        before = await nodes.played("noughts-and-crosses", MOVES)
+        table, ada, bob = nodes.resumed(before.entry.id, {0, 1}), Hearer(), Hearer()
+        assert table.take_again(1, bob)
+        table.submit(1, {"mark": "O", "space": [2, 2]}, b"")
+        assert not table.take_again(0, ada) and not ada.told
+        assert table.rejoin(0, ada)
+        (told,) = ada.told
+        assert json.loads(told)["state"]["board"][2] == ["", "", "O"]
+        await turn()
+        assert table.wait_for(0, GRACE) and table.take_again(0, Hearer())
+
+
 async def test_nobody_loses_time_while_players_are_expected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

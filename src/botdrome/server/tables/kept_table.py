@@ -336,6 +336,8 @@ class KeptTable(Table):
         """When it was stopped, in seconds of the loop."""
         self.expected: set[Player] = set()
         """The players that have not returned."""
+        self._known: dict[Player, int] = {}
+        """The number of inputs that each of them knows."""
         self._grace: asyncio.TimerHandle | None = None
         self._unpublished: News = []
         """The news of an end that the former node has not stored."""
@@ -414,6 +416,7 @@ class KeptTable(Table):
         self._stopped, self._since = resumption.now, self._loop.time()
         self._unpublished = resumption.news
         self._board, self.shown = match.board.number, match.position
+        self._known = dict.fromkeys(range(match.players), len(match.input_log))
         self.writers.recap = (
             resumption.recap,
             match_status(match, resumption.now),
@@ -444,6 +447,7 @@ class KeptTable(Table):
         if self._stopped is None:
             self._stopped, self._since = self.now(), self._loop.time()
         del self._seated[player]
+        self._known[player] = len(self.match.input_log)
         self.note(player, b"", "its node stops")
         self._expect({player}, grace)
         return True
@@ -457,7 +461,7 @@ class KeptTable(Table):
 
     def rejoin(self, player: Player, seated: SeatedPlayer) -> bool:
         """Tell a player that has returned, and nobody else, how the match stands."""
-        if not self.take_again(player, seated):
+        if not self._seat_again(player, seated):
             return super().rejoin(player, seated)
         seated.take_seat(player, self.writers)
         now = self.now()
@@ -469,7 +473,14 @@ class KeptTable(Table):
         return True
 
     def take_again(self, player: Player, seated: SeatedPlayer) -> bool:
-        """Give an expected player its seat, and tell it nothing. False: it is not expected."""
+        """Give an expected player its seat, and tell it nothing.
+
+        False: it is not expected, or has to know what the others did without it.
+        """
+        known = self._known.get(player) == len(self.match.input_log)
+        return known and self._seat_again(player, seated)
+
+    def _seat_again(self, player: Player, seated: SeatedPlayer) -> bool:
         if self._stopped is None or player not in self.expected:
             return False
         self.expected.remove(player)
