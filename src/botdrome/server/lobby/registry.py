@@ -294,7 +294,7 @@ class Registry:
         self._storing = asyncio.ensure_future(self._store_protocols())
 
     async def close(self) -> None:
-        """Store what is still to be stored. Nobody can log in any more."""
+        """Store the last protocols. Call it when nobody can log in any more."""
         if self._timer is not None:
             self._timer.cancel()
         if self._storing is not None:
