@@ -20,15 +20,12 @@ from botdrome.store.store import open_store
 from tests.api.tables import NOON, entry_of, played_by_the_house
 from tests.patience import until
 from tests.server.clients import registered, server
-from tests.server.loop_meter import bound, metered
+from tests.server.loop_meter import shortest
 from tests.server.operations import OPERATIONS, Operation, Target
 
 pytestmark = pytest.mark.anyio
 
 TRIES = 40
-"""The least of this number of measurements: caches are cold at first, and a busy machine adds to
-all of them.
-"""
 MATCHES, BOTS, DUELLISTS, LIVE = 1500, 1200, 1200, 250
 CUP = "cup "
 
@@ -105,17 +102,14 @@ def _begun(house: RunningServer) -> list[Table]:
 
 async def _bounded(house: RunningServer, act: Callable[[], Awaitable[None]]) -> None:
     """Matches that a try has begun end before the next one."""
-    found: list[tuple[float, str]] = []
-    while len(found) < TRIES and (not found or min(found)[0] > bound()):
+
+    async def ended() -> None:
         for table in _begun(house):
             table.abort("the next try")
         await until(lambda: not _begun(house))
-        with metered() as meter:
-            await act()
-            await asyncio.sleep(0)
-        found.append((meter.longest, meter.culprit))
-    longest, culprit = min(found)
-    assert longest <= bound(), f"{longest * 1000:.1f} ms: {culprit}"
+
+    best = await shortest(act, TRIES, ended)
+    assert best.bounds <= 1, str(best)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)

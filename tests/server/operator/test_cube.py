@@ -129,10 +129,11 @@ async def test_bots_at_a_banned_address_are_not_called(tmp_path: Path) -> None:
         server(tmp_path, operator_token=TOKEN) as house,
         office(house) as one,
         cube_bot(saying(NOOP)) as called,
+        cube_bot(saying(NOOP)) as other,
     ):
         await one.have("POST", "/bans", {"kind": "address", "subject": "127.0.0.2"})
         url = called.url.replace("127.0.0.1", "127.0.0.2")
-        players = [{"name": "A", "url": url}, HOUSE[1]]
+        players = [{"name": "A", "url": url}, {"name": "B", "url": other.url}]
         run = await one.have("POST", "/cube", {"setup": QUICK, "players": players})
         done = await until(one, run["id"], "done")
         assert done["results"][0]["winner"] == "B"
