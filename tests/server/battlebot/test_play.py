@@ -13,6 +13,7 @@ from botdrome.store.entries import Wanted
 from tests.match.telling import mark
 from tests.patience import until
 from tests.server.clients import NOTICES, bot, client, pair, play_noughts, registered, server
+from tests.server.holding import hold_back
 
 pytestmark = pytest.mark.anyio
 
@@ -286,6 +287,24 @@ async def test_who_was_gone_may_come_back_where_the_format_allows_it(tmp_path: P
             assert (await lost.until_closed())[0] == [
                 {"error": "you have no seat in a running match 0000"}
             ]
+
+
+async def test_who_comes_back_while_the_result_is_being_stored_is_told_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with server(tmp_path) as house:
+        ada, bob = [await registered(house, name) for name in ("ada", "bob")]
+        async with bot(house, bob) as two:
+            async with bot(house, ada) as one:
+                await one.receive()
+                (live,) = house.desk.tables.live()
+                held = hold_back(house.arena.store, monkeypatch)
+            await held.next()
+            async with bot(house, ada | {"match": live.id}) as again:
+                await held.write()
+                messages, code, _ = await again.until_closed()
+            assert (messages, code) == ((await two.until_closed())[0][-1:], 1000)
+            assert messages[0]["state"]["result"]["victor"] == "bob"
 
 
 async def test_a_contest_of_ten_games_then_it_is_complete(tmp_path: Path) -> None:

@@ -131,26 +131,36 @@ async def test_players_notice_nothing_on_one_machine(
         assert MOVED in written(flight).decode()
 
 
+@pytest.mark.parametrize("before", [0, 4])
 async def test_a_move_that_was_held_on_the_way_is_told_to_both(
-    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch, before: int
 ) -> None:
+    """Even if it ends the match."""
     hold = Mover.hold
+    turns = [{"mark": "XO"[number % 2], "space": space} for number, space in enumerate(SPACES)]
 
     def hold_move(mover: Mover, session: Session, to: NodeId) -> HeldInput | None:
         held = hold(mover, session, to)
         assert held is not None
         if session.name == first:
-            held.received(encode({"mark": "X", "space": SPACES[0]}))
+            held.received(encode(turns[before]))
         return held
 
     async with chatting(two) as chatter:
         entry = await two[0].arena.store.match(chatter.id)
         assert entry is not None
-        first = entry.players[0]
+        first, _ = entry.players
+        for number in range(before):
+            await chatter.players[entry.players[number % 2]].send(turns[number])
+            for one in chatter.players.values():
+                await one.receive()
         monkeypatch.setattr(Mover, "hold", hold_move)
-        await move_match(two)
+        await drain(home(two))
         for one in chatter.players.values():
-            assert (await one.receive())["state"]["board"][0][0] == "X"
+            state = (await one.receive())["state"]
+            row, column = SPACES[before]
+            assert state["board"][row][column] == "X"
+            assert (state["result"] is not None) == (before == 4)
 
 
 async def test_players_of_another_machine_come_back_as_after_a_death(

@@ -195,13 +195,15 @@ async def come_back_elsewhere(
 ) -> None:
     """Bring a client to the node of its match, or tell it the result if the match is over.
 
-    If that node has died, wait until another one has taken the match over.
+    If that node has died, wait until another one has taken the match over. If the result is being
+    stored here, wait until it is.
     """
     loop = asyncio.get_running_loop()
     soon = loop.time() + NEW
     until = loop.time() + desk.settings.cluster.death + desk.settings.cluster.grace
     try:
         while client.present:
+            ending = desk.tables[match_id]
             entry = await desk.store.match(match_id)
             player = None if entry is None else seat_of(entry, client.owner, secret)
             if entry is None and not desk.others.alone and loop.time() < soon:
@@ -211,12 +213,14 @@ async def come_back_elsewhere(
                 break
             if entry.status != "running":
                 return await _tell_result(desk.store, client, entry, player)
-            if desk.tables[match_id] is not None:
+            table = desk.tables[match_id]
+            if table is not None and table.match.result is None:
                 return desk.come_back(client, match_id, secret)
-            if desk.others.alone or loop.time() > until:
-                break
-            if desk.others.bring(client, entry.node, match_id):
-                return None
+            if ending is None:
+                if desk.others.alone or loop.time() > until:
+                    break
+                if desk.others.bring(client, entry.node, match_id):
+                    return None
             await asyncio.sleep(PAUSE)
     except BrokenMatch as problem:
         return client.turn_away({"error": str(problem)})
@@ -455,7 +459,7 @@ class Desk:
         """Give a client the seat back that it left: the owner of a seat gets it, or a guest that
         knows its secret.
         """
-        if (table := self.tables[match_id]) is None:
+        if (table := self.tables[match_id]) is None or table.match.result is not None:
             return self.tasks.start(come_back_elsewhere(self, client, match_id, secret))
         if (player := seat_of(table.entry, client.owner, secret) if table.open else None) is None:
             return client.turn_away({"error": f"you have no seat in a running match {match_id}"})
