@@ -22,11 +22,11 @@ pytestmark = pytest.mark.anyio
 
 
 async def both_contests(
-    house: RunningServer, game: str, **rules: Any
+    house: RunningServer, game: str, limit: int = 60_000, **rules: Any
 ) -> tuple[str, dict[str, Any]]:
     """The password of ada, and the login of bob, who is away.
 
-    The cup runs; ada may play the house in the mug once that runs.
+    The cup runs; ada may play the house in the mug once that runs, with `limit` ms for a move.
     """
     house.desk.workers.start()
     await open_contest(house, game=game, games=1, **rules)
@@ -36,7 +36,7 @@ async def both_contests(
         "game": game,
         "games": 1,
         "entrants": [{"bot": "house:random"}],
-        "clock": {"limit": 1234},
+        "clock": {"limit": limit},
     }
     await house.contests.create(document_from(mug | rules), "operator")
     await house.contests.act("mug", "open", "operator")
@@ -88,7 +88,9 @@ async def test_a_user_of_bomberman_waits_in_both_and_the_document_sets_the_time_
 ) -> None:
     room = "default:players=2,early=1,round=60000,registration=3600,rest=0,rounds=3"
     async with server(tmp_path, bomber_port=0, bomber_rooms=room) as house, api(house) as web:
-        password, _ = await both_contests(house, "bomberman", players=2, options={"rounds": 3})
+        password, _ = await both_contests(
+            house, "bomberman", limit=1234, players=2, options={"rounds": 3}
+        )
         await house.contests.act("mug", "start", "operator")
         assert "user_id" in await web.post({"user_name": "ada", "password": password})
         await until(lambda: played_now(house) == ["mug"])

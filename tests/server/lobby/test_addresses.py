@@ -13,8 +13,9 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.workers import pool as workers
+from tests.patience import until
 from tests.server.calling.hosts import Asked, Host, host
-from tests.server.clients import NOTICES, PATIENCE, bot, play_noughts, registered, server
+from tests.server.clients import NOTICES, PATIENCE, bot, leap, play_noughts, registered, server
 from tests.server.lobby.url_hosts import url_bot, with_address
 
 pytestmark = pytest.mark.anyio
@@ -113,7 +114,7 @@ async def test_an_address_is_changed_and_given_up(tmp_path: Path) -> None:
 
 
 async def test_a_bot_is_entered_and_withdrawn(tmp_path: Path) -> None:
-    async with server(tmp_path, contest_games=1, limits_waiting=0.2) as house, url_bot() as called:
+    async with server(tmp_path, contest_games=1) as house, url_bot() as called:
         token = await with_address(house, "called", called)
         path = f"/api/v1/contests/{GAME}/cup"
         async with http(house, token) as client:
@@ -127,12 +128,14 @@ async def test_a_bot_is_entered_and_withdrawn(tmp_path: Path) -> None:
                 await play_noughts(one, "ada")
             entry = await client.request("DELETE", path, json={"bot": "called"})
             assert entry.json() == {"contest": "cup", "bot": "called", "entered": False}
-            async with bot(house, login) as one:
-                assert "no opponent came" in (await one.receive())["error"]
             assert await ask(client, ENTER) == {
                 "enterContest": {"name": "cup", "gameType": "NOUGHTS_AND_CROSSES"}
             }
             assert await ask(client, WITHDRAW) == {"withdrawFromContest": {"name": "cup"}}
+            async with bot(house, login) as one:
+                await until(lambda: house.desk.seekers(9))
+                leap(300)
+                assert "no opponent came" in (await one.receive())["error"]
 
 
 async def test_only_the_owner_may_do_that(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from botdrome.server.tables.flight_records import written
 from botdrome.store.entries import MatchEntry, NameTaken, Wanted
 from tests.patience import until
 from tests.server.calling.hosts import answer
-from tests.server.clients import PATIENCE, bot, play_noughts, registered, server
+from tests.server.clients import PATIENCE, bot, leap, play_noughts, registered, server
 from tests.server.lobby.url_hosts import brain, play, url_bot, with_address
 
 pytestmark = pytest.mark.anyio
@@ -153,7 +153,7 @@ async def test_the_server_is_no_bot(tmp_path: Path) -> None:
 
 
 async def test_an_address_can_be_changed_and_given_up(tmp_path: Path) -> None:
-    async with server(tmp_path, limits_waiting=0.1) as house, url_bot() as old, url_bot() as new:
+    async with server(tmp_path) as house, url_bot() as old, url_bot() as new:
         await with_address(house, "called", old)
         entry = await house.arena.store.bot("called")
         assert entry is not None
@@ -164,7 +164,9 @@ async def test_an_address_can_be_changed_and_given_up(tmp_path: Path) -> None:
         assert new.messages and not old.messages
         await house.arena.move(entry, None)
         async with bot(house, login) as one:
-            assert await one.receive() == {"error": "no opponent came within 0.1 seconds"}
+            await until(lambda: house.desk.seekers(9))
+            leap(300)
+            assert await one.receive() == {"error": "no opponent came within 300 seconds"}
 
 
 async def test_a_bot_whose_password_was_revoked_is_called_no_more(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.patience import PAUSE
 from tests.server.clients import PATIENCE, registered, server
 from tests.server.operator.clients import TOKEN, Office, office
-from tests.server.rooms.cube.clients import NOOP, game, saying
+from tests.server.rooms.cube.clients import NOOP, game, saying, starts
 from tests.server.rooms.cube.clients import bot as cube_bot
 
 pytestmark = pytest.mark.anyio
@@ -17,6 +17,7 @@ pytestmark = pytest.mark.anyio
 HOUSE = [{"name": "A", "url": "house:random"}, {"name": "B", "url": "house:random"}]
 QUICK = {"maxNumOfTicks": 3, "edgeLength": 4, "numOfTasksPerTick": 1, "speed": 0}
 ENDLESS = QUICK | {"maxNumOfTicks": 1_000_000, "edgeLength": 64, "speed": 5}
+APART = ENDLESS | {"playerStartPositions": starts(A=(0, 0, 0), B=(63, 63, 63))}
 
 
 async def until(one: Office, run: str, *states: str) -> Any:
@@ -76,14 +77,14 @@ async def test_a_game_is_paused_changed_resumed_and_stopped_as_it_runs(tmp_path:
 
 async def test_a_run_ends_with_a_game_that_the_operator_ends(tmp_path: Path) -> None:
     async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
-        run = await one.have("POST", "/cube", {"setup": ENDLESS, "players": HOUSE, "games": 5})
+        run = await one.have("POST", "/cube", {"setup": APART, "players": HOUSE, "games": 5})
         await one.have("POST", f"/matches/{run['match']}/end", {})
         assert len((await until(one, run["id"], "stopped"))["results"]) == 1
 
 
 async def test_a_run_is_stopped_when_its_organiser_is_removed(tmp_path: Path) -> None:
     async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
-        run = await one.have("POST", "/cube", {"setup": ENDLESS, "players": HOUSE})
+        run = await one.have("POST", "/cube", {"setup": APART, "players": HOUSE})
         (client,) = [
             client for client in await one.clients() if client["protocol"] == "battlecube organiser"
         ]
