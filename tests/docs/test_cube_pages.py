@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -11,20 +10,12 @@ from pathlib import Path
 import pytest
 from tools.socketio import CLIENTS, install_clients, node
 
+from botdrome.kit.rehearsal import free_ports
 from tests.docs.pages import blocks
 from tests.server.clients import PATIENCE, server
 
 pytestmark = pytest.mark.anyio
 BOTS, ORGANISERS = "bots-over-http.md", "organising-battlecube-games.md"
-
-
-def free_port() -> int:
-    """Return a port that is in TIME_WAIT, so that the system assigns it to no other process."""
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        with socket.create_connection(door.getsockname()) as caller:
-            door.accept()[0].close()
-            caller.recv(1)
-        return int(door.getsockname()[1])
 
 
 async def until_it_listens(port: int, process: asyncio.subprocess.Process) -> None:
@@ -45,7 +36,7 @@ async def page_bot(folder: Path, language: str) -> AsyncIterator[str]:
     (code,) = blocks(BOTS, language)
     file = folder / ("bot.py" if language == "python" else "bot.js")
     file.write_text(code)
-    port = free_port()
+    (port,) = free_ports(1)
     process = await asyncio.create_subprocess_exec(
         sys.executable if language == "python" else node(), str(file), str(port)
     )

@@ -98,12 +98,14 @@ class ServerProcess:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports that are free now."""
+    """Return ports in TIME_WAIT: the system chooses them for no other process."""
     with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
+        doors = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        for door in doors:
+            with socket.create_connection(door.getsockname()) as caller:
+                door.accept()[0].close()
+                caller.recv(1)
+        return [int(door.getsockname()[1]) for door in doors]
 
 
 PROTOCOLS: dict[str, Callable[[int], SyntheticBot]] = {
