@@ -216,11 +216,10 @@ async def come_back_elsewhere(
             table = desk.tables[match_id]
             if table is not None and table.match.result is None:
                 return desk.come_back(client, match_id, secret)
-            if ending is None:
-                if desk.others.alone or loop.time() > until:
-                    break
-                if desk.others.bring(client, entry.node, match_id):
-                    return None
+            if ending is None and (desk.others.alone or loop.time() > until):
+                break
+            if ending is None and desk.others.bring(client, entry.node, match_id):
+                return None
             await asyncio.sleep(PAUSE)
     except BrokenMatch as problem:
         return client.turn_away({"error": str(problem)})
