@@ -101,6 +101,19 @@ def logs_as_they_were() -> Iterator[None]:
     root.setLevel(logging.WARNING)
 
 
+@pytest.fixture
+def answers_in_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No answer of a function or a bot process is late, however long this machine stalls."""
+    from botdrome.offline.seats import FunctionSeat, ProcessSeat
+
+    for kind in (FunctionSeat, ProcessSeat):
+
+        def ask(seat: Any, view: Any, _: float, ask: Any = kind.ask) -> tuple[Any, float]:
+            return ask(seat, view, PATIENCE)[0], 0.0
+
+        monkeypatch.setattr(kind, "ask", ask)
+
+
 def pytest_collection_finish() -> None:
     """Modules and tests stay: no collection of garbage looks through them, which takes 0.1 s."""
     gc.collect()

@@ -23,7 +23,7 @@ from tests.cli.commands import all_commands
 from tests.cli.test_host import BOTDROME
 from tests.client.boat_server import BLANK, FLEET, GAME, PATIENCE, RUNNING, line_server, start
 from tests.client.test_boats_client import Logbook
-from tests.server.clients import registered, server
+from tests.server.clients import deaf_port, registered, server
 from tests.server.rooms.boats.clients import BOARD, boat_server, line
 
 pytestmark = pytest.mark.anyio
@@ -121,11 +121,10 @@ def test_taunts_are_read_from_a_file(tmp_path: Path) -> None:
 
 
 async def test_nobody_answers() -> None:
-    async with line_server() as silent:
-        port = silent.port
-    for where in (("--port", str(port)), ("--host", "no-such-host.invalid")):
-        words = ("play", "--headless", "--bot", "random", *where)
-        assert (await asyncio.to_thread(boats, *words))[0] == 1
+    with deaf_port() as port:
+        for where in (("--port", str(port)), ("--host", "no-such-host.invalid")):
+            words = ("play", "--headless", "--bot", "random", *where)
+            assert (await asyncio.to_thread(boats, *words))[0] == 1
     assert reason(TimeoutError()) == "no answer"
 
 

@@ -73,6 +73,7 @@ class SlowOnce(FunctionSeat):
         return move, 3600.0 if self.effort.moves == 2 else 0.0
 
 
+@pytest.mark.usefixtures("answers_in_no_time")
 def test_late_moves_are_counted_apart_from_refused_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("botdrome.offline.tournament.check_bot", lambda *about: None)
     monkeypatch.setattr(

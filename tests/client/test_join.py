@@ -27,7 +27,8 @@ from tests.server.clients import NOTICES, PATIENCE, bot, registered, server, unh
 
 pytestmark = pytest.mark.anyio
 ENOUGH = 2
-"""Views after which a witness fails. Every game asks a player more often."""
+"""Views after which a witness fails. Every game asks a player more often, Battlecube in a large cube.
+"""
 
 
 class Enough(Exception):
@@ -67,7 +68,8 @@ def _no_hurry() -> Iterator[None]:
 async def test_a_function_sees_the_views_that_it_sees_offline(tmp_path: Path, game: str) -> None:
     async with server(tmp_path) as house:
         witness = Witness(game)
-        join, shown = await joining(house, witness, game, opponent="house:random")
+        large: Any = {"options": {"edge": 1000}} if game == "battlecube" else {}
+        join, shown = await joining(house, witness, game, opponent="house:random", **large)
         await asyncio.wait_for(join.run(), PATIENCE)
         (player,) = shown.players
         assert (

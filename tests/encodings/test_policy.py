@@ -33,6 +33,7 @@ def model(tmp_path: Path) -> str:
     return f"policy:{tmp_path / 'model.py'}"
 
 
+@pytest.mark.usefixtures("answers_in_no_time")
 @pytest.mark.parametrize("game", CATALOGUE)
 def test_a_policy_plays_as_in_training(game: str, model: str) -> None:
     (result,) = botdrome.play([model, model], game, seed=6)

@@ -88,6 +88,7 @@ def kinds(checker: Checker) -> set[Kind]:
     return {finding.kind for finding in checker.report.findings}
 
 
+@pytest.mark.usefixtures("answers_in_no_time")
 @pytest.mark.parametrize("game", CATALOGUE)
 def test_house_bots_have_no_problems(game: str) -> None:
     report = checked("house:random", game, positions=40, matches=2).report
@@ -160,7 +161,9 @@ def test_slow_answers_and_bots_that_hang(
     tmp_path: Path, time_for_each_move: pytest.MonkeyPatch
 ) -> None:
     time_for_each_move.undo()
-    slow = checked(written(tmp_path, SLOW), "bomberman", positions=1)
+    with time_for_each_move.context() as patch:
+        patch.setattr("botdrome.kit.rerun.BEYOND", NO_HURRY)
+        slow = checked(written(tmp_path, SLOW), "bomberman", positions=1)
     assert kinds(slow) == {"too slow"}
     assert "the limit is 0.2 s" in slow.report.findings[0].text
     (tmp_path / "hanging").mkdir()

@@ -26,6 +26,7 @@ def forked(step: int, *entrants: str, number: int = 0) -> Continuation:
     return continue_match(*recorded(lost_by_bob()), step, entrants, NAMES, number, nobody)
 
 
+@pytest.mark.usefixtures("answers_in_no_time")
 @pytest.mark.parametrize("game", CATALOGUE)
 def test_recorded_moves_lead_to_the_recorded_result(game: str, tmp_path: Path) -> None:
     plan = TournamentPlan(

@@ -50,6 +50,7 @@ def written(folder: Path, code: str, name: str = "my_bot.py") -> str:
     return str(folder / name)
 
 
+@pytest.mark.usefixtures("answers_in_no_time")
 @pytest.mark.parametrize("game", CATALOGUE)
 def test_house_bots_play_their_own_matches_again(game: str, tmp_path: Path) -> None:
     plan = TournamentPlan(

@@ -51,7 +51,7 @@ def no_warm_processes() -> Iterator[None]:
         (
             failing_bots.SWALLOWS,
             SOON,
-            r"timeout: no move within 1 ms(, stopped in line [345] of my_bot.py)?",
+            r"timeout: no move within 1 ms(, stopped in line [2345] of my_bot.py)?",
         ),
         (
             failing_bots.POWER,
@@ -137,6 +137,7 @@ def test_a_bot_that_does_not_start_is_out_of_time_whichever_its_seat(
         )
 
 
+@pytest.mark.usefixtures("answers_in_no_time")
 def test_time_to_start_is_no_time_to_move(tmp_path: Path) -> None:
     """A program that starts slowly is not late, though the limit is short, and has its turn in the
     second step.

@@ -24,6 +24,7 @@ def played(game: str, *entrants: str, save: str = "", seed: int = 5) -> MatchOut
     return outcome
 
 
+@pytest.mark.usefixtures("answers_in_no_time")
 @pytest.mark.parametrize("game", CATALOGUE)
 def test_two_recorded_players_play_their_match_again(game: str, tmp_path: Path) -> None:
     first = played(game, "house:random", "house:random", save=str(tmp_path))

@@ -20,6 +20,7 @@ def bot_of(folder: Path, code: str) -> str:
     return str(path)
 
 
+@pytest.mark.usefixtures("answers_in_no_time")
 def test_a_step_into_a_crate_is_an_illegal_move(tmp_path: Path) -> None:
     bot = bot_of(tmp_path, "def bot(view):\n    return {'action': 'MOVE_UP'}")
     match, table, _ = played_by(
@@ -61,6 +62,7 @@ def test_the_refusal_is_the_headline(tmp_path: Path, game: str, code: str, headl
     assert match.result.causes == ("illegal moves", "complete")
 
 
+@pytest.mark.usefixtures("answers_in_no_time")
 @pytest.mark.parametrize("game", ["bomberman", "bumblebots", "battleship"])
 def test_nonsense_in_time_is_no_timeout(tmp_path: Path, game: str) -> None:
     bot = bot_of(tmp_path, "def bot(view):\n    return 'nonsense'")
