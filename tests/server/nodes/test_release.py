@@ -5,6 +5,8 @@ import gc
 import weakref
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
+from functools import partial
+from itertools import count
 from typing import Any
 
 import pytest
@@ -23,13 +25,22 @@ from botdrome.server.nodes.moving import HeldInput, Mover
 from botdrome.server.nodes.takeover import MATCH_LOST, TakeMatches, Takeover
 from botdrome.server.session import Session
 from botdrome.server.tables.flight_records import written
-from botdrome.server.tables.kept_table import MOVED
+from botdrome.server.tables.kept_table import MOVED, KeptTable
 from botdrome.store.entries import MatchEntry, StoreUnavailable, Wanted
 from botdrome.store.nodes import InputRows
 from botdrome.store.store import Store
 from tests.patience import until
 from tests.server.clients import NOTICES, Client, bot, pair, registered, unhurried
-from tests.server.nodes.draining import GAME, SPACES, Chatter, chatting, drain, home, move_match
+from tests.server.nodes.draining import (
+    GAME,
+    SPACES,
+    Chatter,
+    chatting,
+    drain,
+    home,
+    move_match,
+    of,
+)
 from tests.server.nodes.serving import nodes
 
 pytestmark = pytest.mark.anyio
@@ -53,6 +64,13 @@ def is_last(message: Any) -> bool:
     return bool(
         message.get("state", {}).get("result") or message.get("event", {}).get("event") == "ended"
     )
+
+
+def seated(house: list[RunningServer]) -> dict[int, Any]:
+    (live,) = home(house).desk.tables.live()
+    table = home(house).desk.tables[live.id]
+    assert isinstance(table, KeptTable)
+    return table.seated
 
 
 async def played(
@@ -89,6 +107,7 @@ async def played(
             sending = players[number % 2].send({"move": turn} if frames else turn)
             if number < moves and not after_move:
                 await asyncio.gather(move_match(house), sending)
+                await until(lambda: len(seated(house)) == 2)  # both are on their way until then
             else:
                 await sending
             await until(
@@ -161,6 +180,43 @@ async def test_a_move_that_was_held_on_the_way_is_told_to_both(
             row, column = SPACES[before]
             assert state["board"][row][column] == "X"
             assert (state["result"] is not None) == (before == 4)
+
+
+async def test_players_notice_nothing_if_the_match_is_found_as_an_orphan(
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before its new node is asked to take it."""
+    release, take_over, kept = InputRows.release, Takeover.take_over, Takeover._kept
+    begun, asked, calls = asyncio.Event(), asyncio.Event(), count()
+
+    async def release_to_a_sweep(rows: InputRows, ids: list[str]) -> None:
+        await release(rows, ids)
+        (after,) = [one for one in two if one is not before]
+        of(after).members.retry(ids)
+        await begun.wait()
+
+    async def taken(one: Takeover, entries: Sequence[MatchEntry]) -> None:
+        first = not next(calls)
+        await take_over(one, entries)
+        if not first:
+            asked.set()
+
+    async def wait(one: Takeover, *about: Any) -> Any:
+        begun.set()
+        await asked.wait()
+        return await kept(one, *about)
+
+    async with chatting(two) as chatter:
+        before = home(two)
+        monkeypatch.setattr(InputRows, "release", release_to_a_sweep)
+        for one in map(of, two):
+            assert one._takeover is not None
+            monkeypatch.setattr(one.members, "take_over", partial(taken, one._takeover))
+        monkeypatch.setattr(Takeover, "take_over", taken)
+        monkeypatch.setattr(Takeover, "_kept", wait)
+        await drain(before)
+        await moved_from(before, two)
+        await chatter.finish()
 
 
 async def test_players_of_another_machine_come_back_as_after_a_death(

@@ -73,6 +73,8 @@ LONGEST = 20.0
 """Seconds for all matches to be released before a node stops."""
 PAUSE = 0.1
 """Seconds between two looks for matches that can be released."""
+SOON = 0.01
+"""Seconds between two looks whether a match that is being resumed runs."""
 MATCH_LOST = "your match goes on at another node; connect again, and log in with its id"
 
 
@@ -120,8 +122,9 @@ class Takeover:
             for entry in entries
             if self._desk.tables[entry.id] is None and entry.id not in self.changing
         ]
-        with self.change([entry.id for entry in missing]):
-            await self._take_over(missing)
+        if missing:
+            with self.change([entry.id for entry in missing]):
+                await self._take_over(missing)
 
     @contextmanager
     def change(self, match_ids: Sequence[str]) -> Iterator[None]:
@@ -163,6 +166,8 @@ class Takeover:
     async def _take(self, match_ids: list[str]) -> list[str]:
         try:
             await self.take_over(await self._desk.store.adopt(match_ids))
+            while not self.changing.isdisjoint(match_ids):  # they were found as orphans before
+                await asyncio.sleep(SOON)
         except Exception:
             log_failure("matches that were released could not be resumed")
             self._retry(match_ids)
