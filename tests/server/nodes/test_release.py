@@ -107,7 +107,7 @@ async def played(
             sending = players[number % 2].send({"move": turn} if frames else turn)
             if number < moves and not after_move:
                 await asyncio.gather(move_match(house), sending)
-                await until(lambda: len(seated(house)) == 2)  # both are on their way until then
+                await until(lambda: len(seated(house)) == 2)  # both have arrived there
             else:
                 await sending
             await until(
