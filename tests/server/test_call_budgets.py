@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from functools import partial
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
+from math import inf
 from pathlib import Path
 from time import monotonic
 from types import FrameType
@@ -21,7 +22,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.network import peer
-from botdrome.server.network.steady_loop import AWAKE, SteadyUvLoop
+from botdrome.server.network.steady_loop import AWAKE, EARLY, SteadyUvLoop
 from botdrome.server.tables import timing
 from tests.patience import until
 from tests.server.clients import Client, bot, pair, registered, server
@@ -302,13 +303,20 @@ async def wake_ups(clock: SteppedClock, seconds: float) -> int:
     """Step from timer to timer. Return the number of steps."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, SteadyUvLoop)
-    until, steps = loop.time() + seconds, 0
-    while (due := loop._timers._heap[0][0]) <= until:
-        clock.stopped, steps = due + loop.clock.left_out, steps + 1
-        loop._timers.ring()
+    until, steps, heap, watch = clock() + seconds, 0, loop._timers._heap, loop.watch
+    while True:
+        timer = heap[0][0] + loop.clock.left_out if heap else inf
+        due = min(timer, watch._due)
+        if due > until:
+            return steps
+        clock.stopped, steps = due, steps + 1
+        if timer <= due + EARLY:
+            loop._timers.ring()
+        if watch._due <= due + EARLY:
+            watch._timer.cancel()
+            watch._beat()
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-    return steps
 
 
 def test_an_idle_second(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ class Clock:
     def time(self) -> float:
         return self.now
 
-    def set_alarm(self, delay: float) -> SetAlarm:
+    def set_alarm(self, delay: float, ring: Callable[[], None]) -> SetAlarm:
         self.alarms.append(SetAlarm(self.now + delay))
         return self.alarms[-1]
 

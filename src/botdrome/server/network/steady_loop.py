@@ -74,6 +74,14 @@ class SteadyClock:
 T = TypeVar("T")
 
 
+class Alarm(Protocol):
+    def cancel(self) -> None: ...
+
+
+SetAlarm = Callable[[float, Callable[[], None]], Alarm]
+"""Sets a timer of a loop that counts by the system's clock: seconds, and the function to call."""
+
+
 class Steady:
     """Mixin that gives an event loop the steady clock and its heartbeat."""
 
@@ -81,11 +89,14 @@ class Steady:
         self.clock = SteadyClock(read)
         self.time = self.clock.now  # not a method: a call less for each message
         super().__init__()
-        self.watch = LoopWatch(cast(asyncio.AbstractEventLoop, self), self.clock, read)
+        self.watch = LoopWatch(cast(AlarmLoop, self).set_alarm, self.clock, read)
 
 
 class SteadyLoop(Steady, asyncio.SelectorEventLoop):
     """asyncio's loop with the steady clock. Its timers use `time()`, so nothing else is needed."""
+
+    def set_alarm(self, delay: float, ring: Callable[[], None]) -> Alarm:
+        return self.call_later(delay, ring)
 
 
 # The timers of a loop: a heap, and one alarm of the loop for the earliest. A timer of uvloop costs
@@ -97,17 +108,13 @@ MOST_CANCELLED: Final = 1000
 """Cancelled timers that the heap may keep, even if they are more than half of it."""
 
 
-class Alarm(Protocol):
-    def cancel(self) -> None: ...
-
-
 class AlarmLoop(Protocol):
     """A loop for which these timers are."""
 
     def time(self) -> float: ...
 
-    def set_alarm(self, delay: float) -> Alarm:
-        """Call `LoopTimers.ring` once after so many seconds."""
+    def set_alarm(self, delay: float, ring: Callable[[], None]) -> Alarm:
+        """Call `ring` once after so many seconds."""
 
     def call_exception_handler(self, context: dict[str, Any]) -> None: ...
 
@@ -211,7 +218,7 @@ class LoopTimers:
         if self._alarm is not None:
             self._alarm.cancel()
         self._alarm_at = self._heap[0][0]
-        self._alarm = self._loop.set_alarm(self._alarm_at - self._loop.time())
+        self._alarm = self._loop.set_alarm(self._alarm_at - self._loop.time(), self.ring)
 
 
 # uvloop with the steady clock. Its own timers use the system's clock, so it has others.
@@ -249,8 +256,8 @@ if sys.platform != "win32":
                 return cast(asyncio.TimerHandle, self.call_soon(callback, *args, context=context))
             return cast(asyncio.TimerHandle, self._timers.set(when, callback, args, context))
 
-        def set_alarm(self, delay: float) -> Alarm:
-            return super().call_later(delay, self._timers.ring)
+        def set_alarm(self, delay: float, ring: Callable[[], None]) -> Alarm:
+            return super().call_later(delay, ring)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -281,14 +288,9 @@ BEHIND: Final = 0.02
 class LoopWatch:
     """The heartbeat of a loop, a timer that measures its own lateness."""
 
-    def __init__(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        clock: SteadyClock,
-        now: Callable[[], float],
-    ) -> None:
+    def __init__(self, set_alarm: SetAlarm, clock: SteadyClock, now: Callable[[], float]) -> None:
         """`now` is the system's clock."""
-        self._loop, self._clock, self._now = loop, clock, now
+        self._set_alarm, self._clock, self._now = set_alarm, clock, now
         self.busy: list[Callable[[], bool]] = []
         """Say whether matches run."""
         self._longest = self._longest_before = 0.0
@@ -301,8 +303,9 @@ class LoopWatch:
         metrics.LONGEST_BLOCK.set_function(self.longest)
 
     def _set_timer(self, period: float) -> None:
+        self._clock.now()  # which takes a stall for one by the period that ends here
         self._due, self._period = self._now() + period, period
-        self._timer = self._loop.call_later(period, self._beat)  # this reads the clock
+        self._timer = self._set_alarm(period, self._beat)
         self._clock.sleep = max(0.0, period - HEARTBEAT)
         self._clock.stall = STALL + self._clock.sleep
 
