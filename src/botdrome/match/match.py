@@ -64,10 +64,10 @@ class Match:
     """
 
     __slots__ = (
-        "_allowed", "_chance", "_disturbed", "_given_up", "_misses", "_pause", "_quick", "_rested",
+        "_allowed", "_chance", "_disturbed", "_given_up", "_misses", "_pause", "_rested",
         "_turns", "away", "beat", "board", "clocks", "deadline", "dismissed", "ended_boards",
-        "game", "generator", "input_log", "players", "resting", "result", "seed", "step", "steps",
-        "terms",
+        "game", "generator", "input_log", "players", "quick", "resting", "result", "seed", "step",
+        "steps", "terms",
     )  # fmt: skip
 
     def __init__(
@@ -105,8 +105,10 @@ class Match:
         )
         self._disturbed = False
         """True as soon as a player is away or out."""
-        self._quick = not (self.beat or self._pause or self.clocks.active)
-        """The quick way to close a step is open, until a player is away, out or credited."""
+        self.quick = not (self.beat or self._pause or self.clocks.active)
+        """The quick way to close a step is open, until a player is away, out or credited: all have
+        the whole limit for a step.
+        """
         self.away: set[Player] = set()
         self._given_up: set[Player] = set()
         """Players who are away and whose time to return is over: their turns pass at once until
@@ -177,7 +179,7 @@ class Match:
         step, due, log = self.step, self.deadline, self.input_log
         # quick: the step closes with this move, and nobody is late
         quick = (  # _awaits_only(), without the call
-            self._quick
+            self.quick
             and step.awaited == [player]
             and not (step.moves or step.faults)
             and (due is None or now <= due)
@@ -235,7 +237,7 @@ class Match:
         step = self.step
         thinks = player in step.awaited and not self.resting
         self.clocks.credit(player, network, min(arena, now - step.opened) if thinks else 0)
-        self._quick = False
+        self.quick = False
         if thinks and player not in self.away:
             self._set_deadline(step.opened)
         return []
@@ -470,7 +472,7 @@ class Match:
         and no player is away, out or at fault.
         """
         step = self.step
-        return self._quick and step.awaited == [player] and not (step.moves or step.faults)
+        return self.quick and step.awaited == [player] and not (step.moves or step.faults)
 
     def _play_at_once(
         self, player: Player, seat: Seat, move: Any, raw: Raw, now: Milliseconds, news: News
@@ -581,7 +583,7 @@ class Match:
         if options:
             self.board.position = self.board.position.amend(options)
         if pause is not None:
-            self._pause, self._quick = pause, False
+            self._pause, self.quick = pause, False
             if self.resting:
                 self.deadline = max(now, self._rested + pause)
 
@@ -610,7 +612,7 @@ class Match:
 
     def _go_away(self, player: Player, now: Milliseconds, news: News) -> None:
         self.away.add(player)
-        self._disturbed, self._quick = True, False
+        self._disturbed, self.quick = True, False
         news.append((Left(player), self.board.position))
         if self._abandoned(now, news):
             return None
@@ -659,7 +661,7 @@ class Match:
                 self._end_board(now, news)
 
     def _put_out(self, seat: Seat, cause: Cause, detail: str, news: News) -> None:
-        self._disturbed, self._quick = True, False
+        self._disturbed, self.quick = True, False
         self.board.put_out(seat, cause, self.steps)
         news.append((Out(self.board.order[seat], cause, detail), self.board.position))
 

@@ -47,6 +47,8 @@ class MatchStatus(Struct, frozen=True, gc=False):
         due, pace = match.deadline, match.terms.pace
         if due is None:
             return None
+        if match.quick and match.step.opened == self.now and match.steps:  # nearly always
+            return pace.limit
         left = due - self.now
         if match.resting:
             left = max(left, 0) + (pace.limit or 0)
