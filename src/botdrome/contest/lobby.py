@@ -22,7 +22,7 @@ Names = tuple[str, ...]
 """The names of a table, in the order of their seats."""
 
 
-class Wish(Struct, frozen=True, cache_hash=True):
+class Wish(Struct, frozen=True, cache_hash=True, gc=False):
     """The match that a bot wants to play.
 
     Only bots with equal wishes meet; the opponent they name is not part of the wish.
@@ -53,7 +53,7 @@ def in_a_wish(options: Mapping[str, Any]) -> str:
     return msgspec.json.encode(options, order="sorted").decode()
 
 
-class Seeker(Struct, frozen=True):
+class Seeker(Struct, frozen=True, gc=False):
     ticket: Ticket
     name: str
     wish: Wish

@@ -33,8 +33,10 @@ TOKEN_CHANGED = "the token was changed"
 class Command:
     """Something that a conversation asks of the server."""
 
+    __slots__ = ()
 
-class Submit(Struct, Command, frozen=True):
+
+class Submit(Struct, Command, frozen=True, gc=False):
     """Make a move. `message` is what the client sent, for the flight record."""
 
     raw: Raw
@@ -64,7 +66,7 @@ class Close(Struct, Command, frozen=True):
     refused: str = ""
 
 
-class Authenticate(Struct, Command, frozen=True):
+class Authenticate(Struct, Command, frozen=True, gc=False):
     """Log in as a registered bot. Without a game, bots of all games may log in."""
 
     name: str
@@ -107,8 +109,10 @@ class Redeliver(Struct, Command, frozen=True):
 class Reply:
     """Something that the server decided."""
 
+    __slots__ = ()
 
-class Admitted(Struct, Reply, frozen=True):
+
+class Admitted(Struct, Reply, frozen=True, gc=False):
     """The login succeeded.
 
     `name` is the client's name on this server, which for a guest may differ from the name it gave.
@@ -132,7 +136,7 @@ class Redelivered(Struct, Reply, frozen=True):
     """All messages that came during the login were delivered."""
 
 
-class Seated(Struct, Reply, frozen=True):
+class Seated(Struct, Reply, frozen=True, gc=False):
     """The client has a seat, and a match is about to start or goes on."""
 
     player: Player
@@ -151,7 +155,7 @@ class Dismissed(Struct, Reply, frozen=True):
     stopping: bool
 
 
-class WaitLimit(Struct, Reply, frozen=True):
+class WaitLimit(Struct, Reply, frozen=True, gc=False):
     """The client waits for a table, at most for these seconds."""
 
     seconds: Seconds

@@ -34,7 +34,7 @@ def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
     return (name, found) if found else None
 
 
-class GatheredPlayer(Struct, frozen=True):
+class GatheredPlayer(Struct, frozen=True, gc=False):
     """A player of a table that is about to start. A house bot has no client."""
 
     name: str
