@@ -3,6 +3,7 @@ goodbye.
 """
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -75,7 +76,7 @@ FAILED = b'{"authentication":"failed"}'
 GAMES = {game_type(name): row for name, row in CATALOGUE.items()}
 
 
-class Login(Struct, frozen=True):
+class Login(Struct, frozen=True, gc=False):
     format: CatalogueEntry
     name: str
     password: str
@@ -123,12 +124,16 @@ class Login(Struct, frozen=True):
 
     def answer(self) -> bytes:
         """Return the answer to a good login. A contest is echoed as it was sent."""
-        told = {
-            "authentication": "OK", "gameType": game_type(self.format.game.name), "name": self.name,
-        }  # fmt: skip
-        if self.echoed is not UNSET:
-            told["contest"] = self.echoed
-        return ENCODER.encode(told)
+        greeting = _greeting(self.game, self.name)
+        if self.echoed is UNSET:
+            return greeting
+        return greeting[:-1] + b',"contest":%b}' % ENCODER.encode(self.echoed)
+
+
+@lru_cache(maxsize=256)
+def _greeting(game: str, name: str) -> bytes:
+    """Return the answer to a good login without a contest."""
+    return ENCODER.encode({"authentication": "OK", "gameType": game_type(game), "name": name})
 
 
 def failed(why: str) -> bytes:
@@ -147,8 +152,12 @@ class PlainLogin(Struct, rename={"game_type": "gameType"}, forbid_unknown_fields
 PLAIN_DECODER = msgspec.json.Decoder(PlainLogin)
 
 
+@lru_cache(maxsize=256)
 def read_plain_login(message: bytes) -> Login | None:
-    """Return a login with the keys of nearly all logins; None: it is another one, or none."""
+    """Return a login with the keys of nearly all logins; None: it is another one, or none.
+
+    A bot sends the same login for each of its matches.
+    """
     try:
         found = PLAIN_DECODER.decode(message)
     except UNREADABLE:
@@ -282,7 +291,7 @@ def _set_up(row: CatalogueEntry, options: Any, given: Any) -> tuple[Game[Any], i
     return game, players
 
 
-class Seek(Struct, Command, frozen=True):
+class Seek(Struct, Command, frozen=True, gc=False):
     """Find a table as the login says, or return to the match that it names.
 
     `message` is the login as it was sent: a session at another node begins with it.
