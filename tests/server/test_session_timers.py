@@ -48,5 +48,5 @@ async def test_lengths_that_no_session_uses_make_room_for_others(
     for session in odd[1:]:
         session.lost()
     usual = [sessions.begin(30.0) for _ in range(2)]
-    assert all(session._timer is shared[30.0] for session in usual)
-    assert shared.keys() == {10.5, 30.0} and len(shared[30.0]) == 2
+    assert all(session._timer is shared[30_000] for session in usual)
+    assert shared.keys() == {10_500, 30_000} and len(shared[30_000]) == 2

@@ -164,7 +164,7 @@ class Session:
         if outs:
             self._run(outs, now)
         elif (due := conversation.deadline) is not None:
-            timeouts = desk.deadlines.get(round(due - now, 3))
+            timeouts = desk.deadlines.get(int((due - now) * 1000 + 0.5))
             if timeouts is not None:  # nearly always
                 self._timer, self._due = timeouts, due
                 timeouts.begin(self, now)
@@ -268,7 +268,7 @@ class Session:
             timer.end(self) if isinstance(timer, Timeouts) else timer.cancel()
         if due is None or self.closed:
             return
-        length, shared = round(due - now, 3), self._desk.deadlines
+        length, shared = int((due - now) * 1000 + 0.5), self._desk.deadlines
         timeouts = shared.get(length)
         if timeouts is None:
             if len(shared) == MOST_LENGTHS:
@@ -277,7 +277,7 @@ class Session:
             if len(shared) == MOST_LENGTHS:
                 self._timer = self._loop.call_at(due, self.wake)
                 return
-            timeouts = shared[length] = Timeouts(length, Session.wake)
+            timeouts = shared[length] = Timeouts(length / 1000, Session.wake)
         self._timer = timeouts
         timeouts.begin(self, now)
 

@@ -309,8 +309,8 @@ class Desk:
         return whether they do.
         """
         self._loop = asyncio.get_running_loop()
-        self.deadlines: dict[float, Timeouts[Any]] = {}
-        """Timeouts of sessions, by their length."""
+        self.deadlines: dict[int, Timeouts[Any]] = {}
+        """Timeouts of sessions, by their length in milliseconds."""
         self._nobody_came = f"no opponent came within {settings.limits.waiting:g} seconds"
         self.gatherings: list[Callable[[], Seeker | None]] = []
         """Rooms, which name one of their players if it waits for clients from here."""
@@ -333,19 +333,22 @@ class Desk:
         opponent: str | None = None,
         by_lot: bool = False,
         waited: float = 0.0,
-        **how: Any,
+        all_contests: bool = False,
+        avoids: str | None = None,
+        moved: bool = False,
     ) -> None:
         """Give a client a table, or let it wait.
 
-        `waited`: the seconds since it began to seek, at another node or here. `how` are further
-        fields of a Seeker.
+        `waited`: the seconds since it began to seek, at another node or here. The rest is as in
+        `Seeker`.
         """
         ticket = next(self.tickets)
         if waited:
             ticket -= round(waited * 1e9)
         while ticket in self._clients:
             ticket += 1
-        seeker = Seeker(ticket, name, wish, opponent, by_lot or wish.ladder, **how)
+        by_lot = by_lot or wish.ladder
+        seeker = Seeker(ticket, name, wish, opponent, by_lot, all_contests, avoids, moved)
         if not self.others.alone and self.others.seek(client, seeker):
             return None
         if refusal := self.refusal:
@@ -555,7 +558,8 @@ class Desk:
         over: Callable[[Table], None] | None = None,
     ) -> None:
         row = CATALOGUE[wish.game]
-        game, terms, options = row.game, row.terms, dict[str, Any]()
+        game, terms = row.game, row.terms
+        options: dict[str, Any] = {}
         if wish.options != NO_OPTIONS:
             options = msgspec.json.decode(wish.options)
             game = with_options(game, options)

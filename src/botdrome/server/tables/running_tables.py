@@ -123,7 +123,7 @@ class RunningTables:
             names,
             started,
             contest,
-            dict(options or {}),
+            dict(options) if options else {},
             seed_of(match),
             owners=owners,
             pace=pace,
