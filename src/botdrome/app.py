@@ -101,10 +101,11 @@ def _rooms(
 
 log = structlog.get_logger()
 
-COLLECTIONS = 1500, 2, 350
-"""The thresholds of the garbage collector. A low product of the first two keeps each collection of
-young objects far below 10 ms, which is what the default takes with 100 duels. A high last one makes
-full collections rare: each takes 100 ms with 500 matches, and finds little.
+COLLECTIONS = 3000, -1, 700
+"""The thresholds of the garbage collector. A low first one keeps a collection of young objects far
+below 10 ms, which is what the default takes with 100 duels. The second makes each of them one of
+both young generations, so that nothing that stays is looked at twice. A high last one makes full
+collections rare: each takes 100 ms with 500 matches, and finds little.
 """
 
 AnyServer = TypeVar("AnyServer")
