@@ -66,7 +66,7 @@ class BattlebotServer:
         session = Session(connection, conversation, self, self._desk)
         session.name, session.owner = client.name, client.owner
         session.version, session.registered = client.version, client.registered
-        session.enlist(login.format.name)
+        session.enlist(login.game)
         if client.registered and (peer := current_peer()) is not None:
             peer.bill(client.name)
         session.transfer = transfer

@@ -16,7 +16,7 @@ KNOWN = '"again", "extras", "frames", "notices" and "views"'
 
 def test_a_plain_login_is_for_two_and_nothing_else() -> None:
     login = read_login(LOGIN)
-    assert (login.format.name, login.name, login.password, login.players) == (
+    assert (login.game, login.name, login.password, login.players) == (
         "noughts-and-crosses",
         "ada",
         "x",

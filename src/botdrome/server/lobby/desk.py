@@ -279,6 +279,7 @@ NOT_STORED = "results cannot be stored at present, so no new match begins; try a
 class Desk:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings, self._journal = store, settings, store.journal
+        self._most_unwritten = settings.limits.unwritten
         self.registry, self.tasks, self.tables = (
             Registry(store),
             Tasks(),
@@ -321,7 +322,7 @@ class Desk:
         """The reason why no match may begin at present, for clients; empty if matches may begin."""
         if self.closing:
             return "the server is stopping"
-        return NOT_STORED if self._journal.unwritten >= self.settings.limits.unwritten else ""
+        return NOT_STORED if self._journal.unwritten >= self._most_unwritten else ""
 
     # Clients that want to play.
 
@@ -517,8 +518,7 @@ class Desk:
                 for seeker in seekers:
                     self.matchmaker.leave(seeker)
                 return
-        for seeker in seekers:
-            self.matchmaker.seated(seeker)
+        self.matchmaker.seated(*seekers)
         over: Callable[[Table], None] | None = None
         if book is not None:
             book.note(tuple([seeker.name for seeker in seekers]))

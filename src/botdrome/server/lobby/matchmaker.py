@@ -51,11 +51,12 @@ class Matchmaker:
     def leave(self, seeker: Seeker) -> None:
         self._arrived.pop(seeker.ticket, None)
 
-    def seated(self, seeker: Seeker) -> None:
-        """Measure how long a player has waited for its table."""
-        arrived = self._arrived.pop(seeker.ticket, None)
-        if not seeker.wish.ladder:
-            metrics.WAIT.observe(0.0 if arrived is None else self._loop.time() - arrived)
+    def seated(self, *seekers: Seeker) -> None:
+        """Measure how long the players of a table have waited for it."""
+        for seeker in seekers:
+            arrived = self._arrived.pop(seeker.ticket, None)
+            if not seeker.wish.ladder:
+                metrics.WAIT.observe(0.0 if arrived is None else self._loop.time() - arrived)
 
     # Gathering.
 

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple, Protocol, cast
 
+from msgspec import Struct
+
 from botdrome.server import metrics
 from botdrome.server.network.connection import Connection, Receiver
 from botdrome.server.network.http_request import (
@@ -55,7 +57,7 @@ class MakeHttp(Protocol):
     def __call__(self, target: bytes = b"") -> asyncio.Protocol: ...
 
 
-class SocketOptions(NamedTuple):
+class SocketOptions(Struct, frozen=True):
     """Options for opening a WebSocket that does not belong to a bot."""
 
     make_session: MakeSession
@@ -113,7 +115,7 @@ class Entrance:
         """The options of the WebSockets of bots."""
 
 
-class Head(NamedTuple):
+class Head(Struct, frozen=True, gc=False):
     """A request for a WebSocket, without its key."""
 
     target: bytes

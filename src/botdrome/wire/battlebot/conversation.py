@@ -77,7 +77,7 @@ GAMES = {game_type(name): row for name, row in CATALOGUE.items()}
 
 
 class Login(Struct, frozen=True, gc=False):
-    format: CatalogueEntry
+    game: str
     name: str
     password: str
     players: int
@@ -97,10 +97,6 @@ class Login(Struct, frozen=True, gc=False):
     ladder: bool = False
     plain: bool = False
     """True: the client asks for nothing that the original does not know."""
-
-    @property
-    def game(self) -> str:
-        return self.format.game.name
 
     @property
     def frames(self) -> bool:
@@ -124,14 +120,14 @@ class Login(Struct, frozen=True, gc=False):
 
     def answer(self) -> bytes:
         """Return the answer to a good login. A contest is echoed as it was sent."""
-        greeting = _greeting(self.game, self.name)
+        greeting = greeting_of(self.game, self.name)
         if self.echoed is UNSET:
             return greeting
         return greeting[:-1] + b',"contest":%b}' % ENCODER.encode(self.echoed)
 
 
 @lru_cache(maxsize=256)
-def _greeting(game: str, name: str) -> bytes:
+def greeting_of(game: str, name: str) -> bytes:
     """Return the answer to a good login without a contest."""
     return ENCODER.encode({"authentication": "OK", "gameType": game_type(game), "name": name})
 
@@ -165,7 +161,8 @@ def read_plain_login(message: bytes) -> Login | None:
     row = GAMES.get(found.game_type)
     if row is None:
         return None
-    return Login(row, found.name, found.password, max(2, row.game.players[0]), {}, plain=True)
+    players = max(2, row.game.players[0])
+    return Login(row.name, found.name, found.password, players, {}, plain=True)
 
 
 def read_login(message: Any) -> Login:
@@ -202,7 +199,7 @@ def read_login(message: Any) -> Login:
             "a ladder is for registered bots at tables of two and at the usual pace; leave out "
             "contest, opponent and invite"
         )
-    return Login(row, name, password, players, options, *wishes, guest, version, ladder)
+    return Login(row.name, name, password, players, options, *wishes, guest, version, ladder)
 
 
 def _text(message: dict[str, Any], key: str) -> str:
@@ -343,7 +340,7 @@ NOT_ASKED = "you did not ask for the next match in time"
 
 
 def _admit_guest(login: Login) -> AdmitGuest:
-    return AdmitGuest(login.name, login.password, login.format.name, login.match)
+    return AdmitGuest(login.name, login.password, login.game, login.match)
 
 
 def _is_resignation(value: Any) -> bool:
@@ -500,7 +497,9 @@ class BattlebotConversation(Conversation):
         assert login is not None
         self.deadline, self._admitted = None, True
         seek = Seek(login, self._login_message)
-        return (seek,) if again else (login.answer(), seek)
+        if again:
+            return (seek,)
+        return (greeting_of(login.game, login.name) if login.plain else login.answer()), seek
 
     def _refused(self, reply: LoginRefused) -> Outs:
         """A client that takes no notices is told only that its login failed, as on the original."""
