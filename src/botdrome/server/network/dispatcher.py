@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from string import ascii_letters, digits
 from typing import NamedTuple, Protocol, cast
 
 from msgspec import Struct
@@ -46,7 +47,8 @@ HEAD_TOO_LONG = BadHandshake(
     f"the head has at most {LONGEST_HEAD} bytes", "431 Request Header Fields Too Large"
 )
 NO_HANDSHAKE = BadHandshake("a WebSocket begins with a GET of HTTP/1.1")
-USUAL_KEY = b"\r\nSec-WebSocket-Key:"
+USUAL_KEY = b"\r\nSec-WebSocket-Key: "
+BASE64 = ascii_letters.encode() + digits.encode() + b"+/="
 BEGINNING = re.compile(rb"[A-Z-]{1,20}( [!-~]*( [HTP/1.0]{0,8}\r?)?)?")
 """The start of a request whose line is not complete yet."""
 
@@ -128,6 +130,24 @@ class Head(Struct, frozen=True, gc=False):
     """The host, if no other field says whether and from where the client may come."""
 
 
+def _key_and_rest(seen: bytes, end: int) -> tuple[bytes, bytes] | None:
+    """Return the key of a handshake, and the head without its line; None: no line has the key.
+
+    Nearly all clients spell the line in one way, which is found in a third of a pattern's time.
+    """
+    at = seen.find(USUAL_KEY, 0, end)
+    if at > 0:
+        start = at + len(USUAL_KEY)
+        after = seen.find(b"\r\n", start)
+        key = seen[start:after]
+        if key and not key.translate(None, BASE64) and seen[after + 2] not in b" \t":
+            return key, seen[:at] + seen[after : end + 4]
+    found = KEY_LINE.search(seen, 0, end + 4)
+    if found is None:
+        return None
+    return found[1], seen[: found.start()] + seen[found.end() - 2 : end + 4]
+
+
 @lru_cache(maxsize=256)
 def read_usual_head(head: bytes) -> Head | None:
     """Read a head from which the line of the key was taken: the heads of a client differ in that
@@ -194,14 +214,11 @@ class Dispatcher(asyncio.Protocol):
         `end` is the end of its head; negative: not received, and not needed.
         """
         forwarding = self._entrance.forwarding
-        key = None
-        if 0 < end < LONGEST_CACHED:
-            at = seen.find(USUAL_KEY, 0, end)  # faster than the pattern
-            key = KEY_LINE.search(seen, at if at > 0 else 0, end + 4)
-        if key is not None:
-            usual = read_usual_head(seen[: key.start()] + seen[key.end() - 2 : end + 4])
+        found = _key_and_rest(seen, end) if 0 < end < LONGEST_CACHED else None
+        if found is not None:
+            usual = read_usual_head(found[1])
             if usual is not None and (forwarding is None or not forwarding.leaves(usual.target)):
-                return self._open(transport, usual, key[1], seen[end + 4 :])
+                return self._open(transport, usual, found[0], seen[end + 4 :])
         line, head = (
             read_line(seen),
             seen if end < 0 else seen[: end + 2],
