@@ -155,7 +155,8 @@ class Session:
         self.table: Table | None = None
         self.player: Player = 0
         self.seeker: Seeker | None = None
-        self.on_seat = self.release = no_login
+        self.on_seat: Callable[[], None] | None = None
+        self.release = no_login
         """The protocol may set `on_seat`, which is called when the client gets a seat, and
         `release`, when the session is over.
         """
@@ -380,7 +381,8 @@ class Session:
 
     def sit_down(self, table: Table, player: Player) -> None:
         self.table, self.player = table, player
-        self.on_seat()
+        if self.on_seat is not None:
+            self.on_seat()
 
     # What the table does.
 
