@@ -1,5 +1,8 @@
 """The rules of battleship."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from botdrome.games.battleship import Battleship
@@ -50,6 +53,13 @@ def test_all_place_at_once_and_in_secret() -> None:
     position = begun(3)
     assert position.to_move == (0,)
     assert not position.secret
+
+
+def shelled(fleets: Sequence[str], **changes: Any) -> Battleship:
+    """A position with these fleets: letters are lower case where they are hit."""
+    boards = ["".join("X" if square.islower() else "." for square in fleet) for fleet in fleets]
+    placed = tuple(fleet.upper() for fleet in fleets)
+    return Battleship(placed=placed, boards=tuple(boards), **changes)
 
 
 def test_before_the_fleets_are_placed_there_is_nothing_to_see() -> None:

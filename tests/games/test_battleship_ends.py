@@ -15,7 +15,17 @@ from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, View
 from botdrome.games.options import options_in, with_options
-from tests.games.test_battleship import BOATS, FLEET, SKIP, SMALL, after, at, begun, refusal
+from tests.games.test_battleship import (
+    BOATS,
+    FLEET,
+    SKIP,
+    SMALL,
+    after,
+    at,
+    begun,
+    refusal,
+    shelled,
+)
 
 RECORDED = Path(__file__).with_name("battleship_recorded.jsonl")
 PAGE = Path(__file__).parents[2] / "docs" / "games" / "battleship.md"
@@ -258,4 +268,4 @@ SUNK, ALL_BUT_ONE = (
 def test_a_game_is_decided_when_every_fleet_is_sunk_or_its_player_absent(
     fleets: list[list[str]], absent: tuple[int, ...], decided: bool
 ) -> None:
-    assert Battleship(fleets=tuple(map("".join, fleets))).decided(absent) is decided
+    assert shelled(["".join(rows) for rows in fleets]).decided(absent) is decided

@@ -10,6 +10,7 @@ from botdrome.games.gomoku import Gomoku
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from tests.games import cubes
 from tests.games.bombermen import after, drawn
+from tests.games.test_battleship import shelled
 
 CHANCE = Chance(0)
 NAMES = ("ann", "bob", "cyd")
@@ -63,9 +64,7 @@ def test_gomoku() -> None:
 def test_battleship(
     fleets: tuple[str, ...], scores: tuple[int, ...], goal: int, words: str
 ) -> None:
-    position = Battleship(
-        goal=goal, fleets=fleets, boards=("",) * len(fleets), scores=scores, turn=2 * len(fleets)
-    )
+    position = shelled(fleets, goal=goal, scores=scores, turn=2 * len(fleets))
     assert position.verdict(NAMES[: len(fleets)]) == words
 
 

@@ -13,7 +13,16 @@ from msgspec.structs import replace
 from botdrome.analysis.position_file import Estimate
 from botdrome.bots.house import HouseBot, house_bots, house_view
 from botdrome.contest.strength import wilson
-from botdrome.games.battleship import HIT, MISS, Battleship, Boats, Squares, berths, boats_in
+from botdrome.games.battleship import (
+    HIT,
+    MISS,
+    WATER,
+    Battleship,
+    Boats,
+    Squares,
+    berths,
+    boats_in,
+)
 from botdrome.games.bomberman import CRATE, FREE, UPGRADES, Bomberman, crate_sites, with_tiles
 from botdrome.games.chance import Chance
 from botdrome.games.game import Game, IllegalMove, Raw, Seat
@@ -46,16 +55,16 @@ def redrawn(position: Game[Any], seat: Seat, chance: Chance) -> Game[Any]:
 
 
 def _with_other_fleets(position: Battleship, seat: Seat, chance: Chance) -> Battleship:
-    if not position.fleets:
+    if not position.placed:
         return position
     boats = boats_in(position.boats)
     fleets = [
         fleet
         if other == seat
         else _fleet_like(fleet, position.boards[other], boats, position.width, chance)
-        for other, fleet in enumerate(position.fleets)
+        for other, fleet in enumerate(position.placed)
     ]
-    return replace(position, fleets=tuple(fleets))
+    return replace(position, placed=tuple(fleets))
 
 
 def _fleet_like(
@@ -66,13 +75,8 @@ def _fleet_like(
     misses = sum(1 << at for at, mark in enumerate(board) if mark == MISS)
     for _ in range(ATTEMPTS):
         if squares := _attempt(hits, misses, boats, width, len(board) // width, chance):
-            return "".join(_marked(squares.get(at, mark), mark) for at, mark in enumerate(board))
+            return "".join([squares.get(at, WATER) for at in range(len(board))])
     return fleet
-
-
-def _marked(square: str, mark: str) -> str:
-    """Boat letters are lower case where they are hit."""
-    return square.lower() if mark == HIT else square
 
 
 def _attempt(

@@ -209,6 +209,11 @@ Sea = tuple[Squares, ...]
 Counts = tuple[int, ...]
 """One number per seat."""
 TURNS: Final = tuple([(seat,) for seat in range(9)])
+MARKS: Final = bytes.maketrans(
+    f"{WATER}{HIT}{MISS}".encode(), bytes((0, ord("a") ^ ord("A"), ord(WATER) ^ ord(MISS)))
+)
+"""What a square of a board changes in its fleet, by exclusive or: a hit makes a letter lower case.
+"""
 
 
 def read_shot(
@@ -251,8 +256,9 @@ def raised(counts: Counts, seat: Seat) -> Counts:
     return (*counts[:seat], counts[seat] + 1, *counts[seat + 1 :])
 
 
-def _changed(sea: Sea, target: Seat, squares: Squares) -> Sea:
-    return (*sea[:target], squares, *sea[target + 1 :])
+def _marked(fleet: Squares, board: Squares) -> Squares:
+    marks = int.from_bytes(board.encode().translate(MARKS))
+    return (int.from_bytes(fleet.encode()) ^ marks).to_bytes(len(fleet)).decode()
 
 
 EXAMPLES = 8
@@ -298,10 +304,8 @@ class Battleship(Game[Act], frozen=True):
         int, Meta(ge=0, description="the number of rounds after which the game ends; 0: no limit")
     ] = 1000
 
-    fleets: tuple[Squares, ...] = ()
-    """One text per seat: boat letters, lower case where hit, and misses; empty until the fleets are
-    placed.
-    """
+    placed: tuple[Squares, ...] = ()
+    """One text per seat: its boats as they were placed; empty until then."""
     boards: tuple[Squares, ...] = ()
     """One text per seat: only hits and misses."""
     secret: bool = True
@@ -341,7 +345,7 @@ class Battleship(Game[Act], frozen=True):
         return not self.to_move
 
     def parse(self, seat: Seat, raw: Raw) -> Act:
-        if not self.fleets:
+        if not self.placed:
             squares = squares_from(entry(an_object(raw), "board"), self.width, self.height)
             check_fleet(squares, boats_in(self.boats), self.width)
             return squares
@@ -352,31 +356,25 @@ class Battleship(Game[Act], frozen=True):
         return None if shot is None else Shot(*shot)
 
     def play(self, moves: Mapping[Seat, Act], chance: Chance) -> "Battleship":
-        if not self.fleets:
-            return self._placed(moves, chance)
+        if not self.placed:
+            return self._place(moves, chance)
         seat = self.to_move[0]
         shot = moves.get(seat)
         if not isinstance(shot, Shot):
             return self._skipped(seat)
-        target, at, fleets, boards = (
-            shot.target, shot.y * self.width + shot.x, self.fleets, self.boards
-        )  # fmt: skip
-        fleet, board, scores, turn = fleets[target], boards[target], self.scores, self.turn + 1
-        own = seen = MISS
-        if hit := fleet[at] != WATER:
-            own, seen, scores = fleet[at].lower(), HIT, raised(scores, seat)
-        fleet = f"{fleet[:at]}{own}{fleet[at + 1 :]}"
-        board = f"{board[:at]}{seen}{board[at + 1 :]}"
+        target, at, turn = shot.target, shot.y * self.width + shot.x, self.turn + 1
+        scores, boards, mark = self.scores, self.boards, MISS
+        if hit := self.placed[target][at] != WATER:
+            mark, scores = HIT, raised(scores, seat)
+        board = boards[target]
+        board = f"{board[:at]}{mark}{board[at + 1 :]}"
         if len(scores) > 2:
-            fleets, boards = _changed(fleets, target, fleet), _changed(boards, target, board)
-        elif target:
-            fleets, boards = (fleets[0], fleet), (boards[0], board)
+            boards = (*boards[:target], board, *boards[target + 1 :])
         else:
-            fleets, boards = (fleet, fleets[1]), (board, boards[1])
+            boards = (boards[0], board) if target else (board, boards[1])
         up = turn % len(scores)
         return replace(
             self,
-            fleets=fleets,
             boards=boards,
             to_move=TURNS[up] if up else self._first_up(turn, scores),
             scores=scores,
@@ -402,30 +400,34 @@ class Battleship(Game[Act], frozen=True):
         over before it.
 
         The goal is at most the number of squares of a fleet, so a seat has reached it when nothing
-        is left to hit.
+        is left to hit. A round adds at most 1 to a score, so no seat passes it.
         """
-        over = turn == self.rounds * len(scores) or max(scores) >= (
-            self.goal or boats_in(self.boats).squares
-        )
+        goal = self.goal or boats_in(self.boats).squares
+        over = goal in scores or turn == self.rounds * len(scores)
         return () if over else TURNS[0]
 
-    def _placed(self, moves: Mapping[Seat, Act], chance: Chance) -> "Battleship":
+    def _place(self, moves: Mapping[Seat, Act], chance: Chance) -> "Battleship":
         """Place the fleets. A seat that passed gets a random fleet."""
         fleets = []
         for seat in self.to_move:
             sent = moves.get(seat)
             fleets.append(sent if isinstance(sent, str) else "".join(self._drawn(chance)))
-        return replace(self, fleets=tuple(fleets), secret=False, to_move=TURNS[0])
+        return replace(self, placed=tuple(fleets), secret=False, to_move=TURNS[0])
 
     def _drawn(self, chance: Chance) -> Rows:
         return random_fleet(self.width, self.height, boats_in(self.boats).names, chance)
+
+    @property
+    def fleets(self) -> Sea:
+        """Boat letters, lower case where hit, and misses; empty until the fleets are placed."""
+        return tuple(map(_marked, self.placed, self.boards))
 
     def decided(self, absent: Collection[Seat]) -> bool:
         """Return True if every fleet is sunk or its player absent.
 
         Xterm Boat Sinker then ends the game, even within a round.
         """
-        return bool(self.fleets) and all(
+        return bool(self.placed) and all(
             seat in absent or fleet == fleet.lower() for seat, fleet in enumerate(self.fleets)
         )
 
@@ -464,8 +466,8 @@ class Battleship(Game[Act], frozen=True):
         return f"{end}; {hits}"
 
     def view(self, seat: Seat | None) -> View:
-        boats, fleets, turns, over = boats_in(self.boats), self.fleets, self.turns, not self.to_move
-        placed, rows = bool(fleets), cutter(self.width, self.height)
+        boats, turns, over = boats_in(self.boats), self.turns, not self.to_move
+        placed, rows = bool(self.placed), cutter(self.width, self.height)
         return {
             "you": seat,
             "toMove": self.to_move,
@@ -477,14 +479,17 @@ class Battleship(Game[Act], frozen=True):
             "round": turns[-1],
             "rounds": self.rounds,
             "boards": tuple([rows(board) for board in self.boards]),
-            "own": rows(fleets[seat]) if placed and seat is not None else None,
-            "fleets": tuple([rows(fleet) for fleet in fleets]) if over else None,
+            "own": rows(self._own(seat)) if placed and seat is not None else None,
+            "fleets": tuple([rows(fleet) for fleet in self.fleets]) if over else None,
             "placed": (placed,) * len(turns),
             "scores": self.scores,
             "skips": self.skips,
             "turns": turns,
             "last": self._last() if self.turn else None,
         }
+
+    def _own(self, seat: Seat) -> Squares:
+        return _marked(self.placed[seat], self.boards[seat])
 
     def _last(self) -> View:
         shooter, shot = (self.turn - 1) % len(self.boards), self.shot
@@ -495,13 +500,13 @@ class Battleship(Game[Act], frozen=True):
 
     @property
     def lists_all_moves(self) -> bool:
-        return bool(self.fleets)
+        return bool(self.placed)
 
     def moves(self, seat: Seat) -> Iterator[Raw]:
         """List all shots and the skip; for fleets, list a few examples, since there are
         too many.
         """
-        if not self.fleets:
+        if not self.placed:
             for seed in range(EXAMPLES):
                 yield {"board": list(self._drawn(Chance(seed)))}
             return
