@@ -6,7 +6,7 @@ Servers keep fields as bytes, since the protocol names no encoding. Clients show
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -196,6 +196,16 @@ def plain_shots(target: int, width: int, height: int) -> dict[bytes, KnownShot]:
     }
 
 
+@lru_cache(maxsize=128)
+def plain_lines(name: bytes, target: int, width: int, height: int) -> dict[bytes, KnownShot]:
+    """All shots at one player, by their lines in the most common form.
+
+    Cached, since the same bots play again and again.
+    """
+    shots = plain_shots(target, width, height)
+    return {b"S|%b|%b" % (name, square): shot for square, shot in shots.items()}
+
+
 def _coordinate(word: bytes, size: int) -> int:
     place = int(word) - 1 if NUMBER.fullmatch(word) else -1
     if not 0 <= place < size:
@@ -236,6 +246,12 @@ def retry(words: bytes) -> bytes:
 def said(sender: bytes, text: bytes, to_all: bool = False) -> bytes:
     """A message; without a sender it is from the server. Long messages are cut."""
     return (b"M|%b|%b%b" % (sender, text, b"|All" if to_all else b""))[:LONGEST_LINE]
+
+
+@lru_cache(maxsize=1024)
+def counts_of(score: int, skips: int) -> bytes:
+    """The end of a line B."""
+    return b"|%d|%d" % (score, skips)
 
 
 def results(
@@ -420,8 +436,9 @@ class BoatWriter:
         self.roster, self._names = roster, roster.names
         self.position: Battleship | None = None
         self.over = False
-        self._plain: dict[bytes, dict[bytes, KnownShot]] = {}
-        """The shots at each player in their most common form, while the game runs."""
+        self._plain: dict[bytes, KnownShot] = {}
+        """The shots by their lines in the most common form, while the game runs."""
+        self._heads = [b"B|%b|" % name for name in roster.names]
         self._turns = [b"N|" + name for name in roster.names]
         self._asked = [b"\n" + turn for turn in self._turns]
         self._say: dict[type[Event], Callable[[Any, Any, NewsLines], None]] = {
@@ -457,10 +474,9 @@ class BoatWriter:
         return out.told(players)
 
     def board(self, player: Player, position: Battleship, end: bytes = b"") -> bytes:
-        return b"B|%b|%b|%b|%d|%d%b" % (
-            self._names[player], self.roster.statuses[player], position.boards[player].encode(),
-            position.scores[player], position.skips[player], end,
-        )  # fmt: skip
+        counts = counts_of(position.scores[player], position.skips[player])
+        status, squares = self.roster.statuses[player], position.boards[player].encode()
+        return b"".join((self._heads[player], status, b"|", squares, counts, end))
 
     # Requests of the conversations.
 
@@ -493,16 +509,13 @@ class BoatWriter:
 
         None: `shot` has to look at it.
         """
-        try:
-            kind, called, square = line.split(b"|", 2)
-            known = self._plain[called][square]
-        except (ValueError, KeyError):
+        known = self._plain.get(line)
+        if known is None:
             return None
         position: Any = self.position
         target = known.shot.target
         plain = (
-            kind == b"S"
-            and position.to_move == (player,)
+            position.to_move == (player,)
             and target != player
             and position.boards[target][known.square] == WATER
         )
@@ -551,10 +564,8 @@ class BoatWriter:
     def _start(self, position: Battleship, out: NewsLines) -> None:
         """All fleets are placed."""
         self.roster.started = True
-        self._plain = {
-            name: plain_shots(target, position.width, position.height)
-            for target, name in enumerate(self._names)
-        }
+        for target, name in enumerate(self._names):
+            self._plain |= plain_lines(name, target, position.width, position.height)
         out.lines += [self.board(player, position) for player in range(len(self._names))]
         out.lines.append(self._order())
 
