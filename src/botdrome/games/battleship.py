@@ -368,11 +368,11 @@ class Battleship(Game[Act], frozen=True):
             mark, scores = HIT, raised(scores, seat)
         board = boards[target]
         board = f"{board[:at]}{mark}{board[at + 1 :]}"
-        if len(scores) > 2:
+        if (seats := len(scores)) > 2:
             boards = (*boards[:target], board, *boards[target + 1 :])
         else:
             boards = (boards[0], board) if target else (board, boards[1])
-        up = turn % len(scores)
+        up = turn % seats
         return replace(
             self,
             boards=boards,

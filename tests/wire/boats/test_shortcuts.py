@@ -23,6 +23,7 @@ from botdrome.wire.boats.lines import (
     aimed,
     fields_of,
 )
+from botdrome.wire.conversation import Submit
 from botdrome.wire.writers import MatchStatus, PlayerMessages, match_status
 
 NAMES = (b"ann", b"Bob", b"bobby", b"Cap'n Zo")
@@ -129,7 +130,12 @@ def plain_shot(line: bytes, shooter: int, position: Battleship) -> Raw | None:
     start = in_play(Chance(0), 1)
     for after in (start, replace(position, to_move=(shooter,))):
         writer.on_news([(Played(0, {}), after)], NOW, ())
-    return writer.plain_shot(shooter, line)
+    outs = writer.plain_shot(shooter, line)
+    if outs is None:
+        return None
+    (submit,) = outs
+    assert isinstance(submit, Submit) and submit.message == line
+    return submit.raw
 
 
 @pytest.mark.parametrize("seed", range(20))

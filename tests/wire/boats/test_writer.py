@@ -7,6 +7,7 @@ from botdrome.games.chance import Chance
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.boats.lines import BoatWriter, RefusedShot, Roster, Taunts
+from botdrome.wire.conversation import Submit
 from botdrome.wire.writers import match_status
 
 FLEET = ["AAA..", "BB...", ".....", ".....", "....."]
@@ -187,7 +188,7 @@ def test_an_aborted_game_has_results_as_well() -> None:
 
 def test_a_shot_after_the_end_is_no_move() -> None:
     told = Told()
-    assert told.talk.plain_shot(0, b"S|bob|1|1") == shot(1, 0, 0)
+    assert told.talk.plain_shot(0, b"S|bob|1|1") == (Submit(shot(1, 0, 0), b"S|bob|1|1"),)
     told(told.match.abort(0))
     assert told.talk.plain_shot(0, b"S|bob|1|1") is None
     with pytest.raises(RefusedShot):

@@ -182,8 +182,8 @@ class BoatConversation:
 
     def receive(self, message: bytes, now: Seconds) -> Outs:
         writer = self._writer
-        if writer is not None and (raw := writer.plain_shot(self._player, message)) is not None:
-            return (Submit(raw, message),)
+        if writer is not None and (outs := writer.plain_shot(self._player, message)) is not None:
+            return outs
         if self._over:
             return ()
         if self._held is not None:

@@ -17,6 +17,7 @@ from botdrome.games.battleship import (
     Boats,
     KnownShot,
     Shot,
+    Square,
     boats_in,
     check_fleet,
 )
@@ -24,6 +25,7 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, IllegalMove, Raw
 from botdrome.match.events import Ended, Event, Late, Left, Played, Player, Refused, Returned
 from botdrome.match.match import News
+from botdrome.wire.conversation import Outs, Submit
 from botdrome.wire.writers import MatchHeader, MatchStatus, PlayerMessages
 
 LONGEST_LINE = 4094
@@ -196,14 +198,21 @@ def plain_shots(target: int, width: int, height: int) -> dict[bytes, KnownShot]:
     }
 
 
-@lru_cache(maxsize=128)
-def plain_lines(name: bytes, target: int, width: int, height: int) -> dict[bytes, KnownShot]:
+PlainShot = tuple[int, Square, Outs]
+"""The target, the square, and what the conversation asks for."""
+
+
+@lru_cache(maxsize=64)
+def plain_lines(name: bytes, target: int, width: int, height: int) -> dict[bytes, PlainShot]:
     """All shots at one player, by their lines in the most common form.
 
     Cached, since the same bots play again and again.
     """
-    shots = plain_shots(target, width, height)
-    return {b"S|%b|%b" % (name, square): shot for square, shot in shots.items()}
+    lines: dict[bytes, PlainShot] = {}
+    for coordinates, raw in plain_shots(target, width, height).items():
+        line = b"S|%b|%b" % (name, coordinates)
+        lines[line] = target, raw.square, (Submit(raw, line),)
+    return lines
 
 
 def _coordinate(word: bytes, size: int) -> int:
@@ -436,7 +445,7 @@ class BoatWriter:
         self.roster, self._names = roster, roster.names
         self.position: Battleship | None = None
         self.over = False
-        self._plain: dict[bytes, KnownShot] = {}
+        self._plain: dict[bytes, PlainShot] = {}
         """The shots by their lines in the most common form, while the game runs."""
         self._heads = [b"B|%b|" % name for name in roster.names]
         self._turns = [b"N|" + name for name in roster.names]
@@ -462,7 +471,7 @@ class BoatWriter:
                 end = self._asked[position.to_move[0]]
                 alike = [self.board(shot.target, position, end)]
                 if position.hit:
-                    alike = [b"%b\n%b\n%b" % (*self._hit(shot, position), *alike)]
+                    alike = [b"\n".join((*self._hit(shot, position), *alike))]
                 return dict.fromkeys(players, alike)
         out = NewsLines()
         for at, (event, position) in enumerate(news, 1):
@@ -504,8 +513,8 @@ class BoatWriter:
         if not self.is_asked(player):
             raise RefusedShot(NOT_YOUR_TURN)
 
-    def plain_shot(self, player: Player, line: bytes) -> Raw | None:
-        """The shot in a line in its most common form, if it is allowed.
+    def plain_shot(self, player: Player, line: bytes) -> Outs | None:
+        """What to do for a shot in its most common form, if it is allowed.
 
         None: `shot` has to look at it.
         """
@@ -513,13 +522,10 @@ class BoatWriter:
         if known is None:
             return None
         position: Any = self.position
-        target = known.shot.target
-        plain = (
-            position.to_move == (player,)
-            and target != player
-            and position.boards[target][known.square] == WATER
-        )
-        return known if plain else None
+        target, square, outs = known
+        if target == player or position.to_move != (player,):
+            return None
+        return outs if position.boards[target][square] == WATER else None
 
     def shot(self, player: Player, fields: Sequence[bytes]) -> Raw:
         """The shot in these fields, or raise RefusedShot."""
@@ -550,7 +556,7 @@ class BoatWriter:
     def _hit(self, shot: Shot, position: Battleship) -> tuple[bytes, bytes]:
         shooter, names = self._shooter(position), self._names
         square = square_name(shot.x, shot.y).encode()
-        hit = b"H|%b|%b|%b" % (names[shooter], names[shot.target], square)
+        hit = b"|".join((b"H", names[shooter], names[shot.target], square))
         return hit, self.board(shooter, position)
 
     def _taunt(self, shot: Shot, position: Battleship, out: NewsLines) -> None:
