@@ -6,50 +6,13 @@ An opening may be given.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from typing import Annotated, ClassVar
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta
 
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game, IllegalMove, Raw, Seat, View
 from botdrome.games.reading import an_object, entry, whole_within
-
-# History: the moves played so far, in order.
-
-T = TypeVar("T")
-
-
-class History(Struct, Generic[T], frozen=True, eq=False):
-    """An immutable sequence. Appending takes the same time at any length.
-
-    Histories that grow out of one another share one list, and each knows its own length. The first
-    to append at the end of the list writes there; any other copies its part first.
-    """
-
-    _tape: list[T] = field(default_factory=list)
-    _length: int = 0
-    last: T | None = None
-    """The latest item; None: there is none."""
-
-    def then(self, item: T) -> "History[T]":
-        tape, length = self._tape, self._length
-        if len(tape) != length:
-            tape = tape[:length]
-        tape.append(item)
-        return History(tape, length + 1, item)
-
-    def __len__(self) -> int:
-        return self._length
-
-    def listed(self) -> list[T]:
-        return self._tape[: self._length]
-
-    def __eq__(self, other: Any) -> bool:
-        return isinstance(other, History) and self.listed() == other.listed()
-
-    def __hash__(self) -> int:
-        return hash(tuple(self.listed()))
-
 
 Point = tuple[int, int]
 """Column and row."""
@@ -60,6 +23,9 @@ FREE = "."
 TURNS = ((0,), (1,))
 NO_CHANCE = Chance(0)
 DRAW, WINS = (0.0, 0.0), ((1.0, 0.0), (0.0, 1.0))
+LARGEST = 25
+ROWS = tuple(tuple(mark * length for length in range(LARGEST + 1)) for mark in MARKS)
+"""Stones in a row, by seat and length."""
 
 
 @cache
@@ -93,8 +59,11 @@ NO_CELLS = slice(0), slice(0)
 """With two slices an itemgetter always returns a tuple."""
 
 
+Cutter = Callable[[str], tuple[str, ...]]
+
+
 @cache
-def cutters(size: int, win_length: int) -> tuple[Callable[[str], tuple[str, ...]], ...]:
+def cutters(size: int, win_length: int) -> tuple[Cutter, ...]:
     """Return, for each cell, a function that cuts its stretches out of a board."""
     found = stretches(size, win_length)
     return tuple([itemgetter(*(cell if len(cell) > 1 else (*cell, *NO_CELLS))) for cell in found])
@@ -109,7 +78,7 @@ class KnownStone(dict[str, int]):
         self["x"], self["y"] = self.point = point
 
 
-KNOWN_STONES = {point: KnownStone(point) for point in points(25)}
+KNOWN_STONES = {point: KnownStone(point) for point in points(LARGEST)}
 
 
 class Gomoku(Game[Point], frozen=True):
@@ -117,14 +86,17 @@ class Gomoku(Game[Point], frozen=True):
     players: ClassVar[range] = range(2, 3)
     opening_moves: ClassVar[int] = 4
 
-    size: Annotated[int, Meta(description="rows and columns of the board", ge=5, le=25)] = 15
+    size: Annotated[int, Meta(description="rows and columns of the board", ge=5, le=LARGEST)] = 15
     win_length: Annotated[
-        int, Meta(description="how many stones in a row win; more do too", ge=3, le=25)
+        int, Meta(description="how many stones in a row win; more do too", ge=3, le=LARGEST)
     ] = 5
 
     cells: str = ""
     """One character per cell, row by row."""
-    history: History[Point] = field(default_factory=History)
+    history: tuple[Point, ...] = ()
+    """The stones in the order in which they were played."""
+    cutters: tuple[Cutter, ...] = ()
+    """Those of this size and win length, once the game has started."""
     to_move: tuple[Seat, ...] = TURNS[0]
     scores: tuple[float, ...] = DRAW
     line: tuple[Point, ...] | None = None
@@ -150,8 +122,10 @@ class Gomoku(Game[Point], frozen=True):
 
         Raise BadOption if that cannot be played, or ends the game.
         """
-        position = Gomoku(self.size, self.win_length, FREE * self.size**2, opening=self.opening)
-        for number, (x, y) in enumerate(self.opening or ()):
+        size, win_length, opening = self.size, self.win_length, self.opening
+        cells, cuts = FREE * size**2, cutters(size, win_length)
+        position = Gomoku(size, win_length, cells, (), cuts, opening=opening)
+        for number, (x, y) in enumerate(opening or ()):
             try:
                 point = position.parse(number % 2, {"x": x, "y": y})
             except IllegalMove as problem:
@@ -187,19 +161,20 @@ class Gomoku(Game[Point], frozen=True):
         return x, y
 
     def play(self, moves: Mapping[Seat, Point], chance: Chance) -> "Gomoku":
-        size, win_length, opening = self.size, self.win_length, self.opening
+        size, win_length, opening, cuts = self.size, self.win_length, self.opening, self.cutters
+        cells, history = self.cells, self.history
         if not moves:  # the seat passes
-            after = TURNS[1 - self.to_move[0]]
-            return Gomoku(size, win_length, self.cells, self.history, after, DRAW, None, opening)
-        ((seat, point),) = moves.items()
-        (x, y), mark, history = point, MARKS[seat], self.history.then(point)
-        cell, cells, winning = y * size + x, self.cells, mark * win_length
-        cells = cells[:cell] + mark + cells[cell + 1 :]
-        if winning in " ".join(cutters(size, win_length)[cell](cells)):
+            other = TURNS[1 - self.to_move[0]]
+            return Gomoku(size, win_length, cells, history, cuts, other, DRAW, None, opening)
+        (seat,) = moves
+        x, y = point = moves[seat]
+        cell, winning, stone = y * size + x, ROWS[seat][win_length], (point,)
+        cells, history = f"{cells[:cell]}{MARKS[seat]}{cells[cell + 1 :]}", history + stone
+        if winning in " ".join(cuts[cell](cells)):
             line = self._line(winning, cells, cell)
-            return Gomoku(size, win_length, cells, history, (), WINS[seat], line, opening)
+            return Gomoku(size, win_length, cells, history, cuts, (), WINS[seat], line, opening)
         turn = TURNS[1 - seat] if FREE in cells else ()
-        return Gomoku(size, win_length, cells, history, turn, DRAW, None, opening)
+        return Gomoku(size, win_length, cells, history, cuts, turn, DRAW, None, opening)
 
     def _line(self, winning: str, cells: str, cell: int) -> tuple[Point, ...]:
         """Return all stones of the winning row, which may be longer than `win_length`."""
@@ -244,7 +219,7 @@ class Gomoku(Game[Point], frozen=True):
             "size": self.size,
             "winLength": self.win_length,
             "board": self.rows,
-            "moves": self.history.listed(),
+            "moves": list(self.history),
             "line": self.line,
         }
 

@@ -243,7 +243,7 @@ class Duel:
             return self._tell_all(news, status, players)
         position: Any = news[0][1]
         if event.moves:  # otherwise the player has passed
-            stone, stones = _stone(position.history.last), self._stones  # _add_stone(), _ask()
+            stone, stones = _stone(position.history[-1]), self._stones  # _add_stone(), _ask()
             self._board += stone if stones else stone[2:]  # and _question(), without the calls
             self._stones = stones + 1
         (seat,) = position.to_move
@@ -264,7 +264,7 @@ class Duel:
             match event:
                 case Played():
                     if event.moves:
-                        self._add_stone(position.history.last)  # type: ignore[attr-defined]
+                        self._add_stone(position.history[-1])  # type: ignore[attr-defined]
                     goes_on = True
                 case Began():
                     self._lay_board(event, position, told)
@@ -303,7 +303,7 @@ class Duel:
             "_win_length": position.win_length,
         }
         self._board = json.dumps(board).encode()[:-1] + b', "_moves": ['
-        for point in position.history.listed():
+        for point in position.history:
             self._add_stone(point)
         if event.board == 0:
             for player, messages in told.items():
