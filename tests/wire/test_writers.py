@@ -19,7 +19,7 @@ def test_writers_of_a_resumed_match_know_how_it_stands() -> None:
     again.advance(100)
     writers = MatchWriters(MatchHeader("m", "gomoku", ("ada", "bob"), None, 0, "usual"))
     writers.recap = again.recap, match_status(match, 120), (0, 1)
-    duel = Duel(("ada", "bob"), 7, lambda: "id")
+    duel = Duel(("ada", "bob"), 7, lambda: b"id")
     writers.join(0, lambda _: duel)
     assert duel.moves == 12
     starting, question = duel.resume(0, match_status(match, 120))

@@ -4,13 +4,13 @@ opponent.
 
 import json
 from collections.abc import Callable, Collection
-from functools import cache, lru_cache
-from typing import Annotated, Any, Literal
+from functools import lru_cache
+from typing import Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
-from botdrome.games.game import Raw, Seat
+from botdrome.games.game import Raw
 from botdrome.games.gomoku import KNOWN_STONES, MARKS, Point
 from botdrome.games.reading import UNREADABLE, TooManyValues, bounded, shown
 from botdrome.match.events import (
@@ -59,20 +59,37 @@ from botdrome.wire.writers import MakeWriter, MatchStatus, PlayerMessages
 GREATEST = 2**53
 """Larger coordinates are played as this one: both are far beyond any board."""
 
-Coordinate = Annotated[int, Meta(ge=-GREATEST, le=GREATEST)]
-
 
 class PlainAnswer(Struct, forbid_unknown_fields=True):
     """A `make_move` as nearly every bot writes it: integers, and no other keys."""
 
     event: Literal["make_move"]
     id: str
-    x: Coordinate
-    y: Coordinate
+    x: int
+    y: int
 
 
 DECODER = msgspec.json.Decoder()
 PLAIN_ANSWERS = msgspec.json.Decoder(PlainAnswer)
+LONGEST_PLAIN, MOST_PLAIN = 128, 4096
+"""The bytes of a plain answer, and the answers that are kept."""
+SOME_IDS = "1.5-7", "2.5-8"
+
+
+@lru_cache(MOST_PLAIN)
+def _plain_move(before: bytes, after: bytes) -> Raw | None:
+    """Return the move of a plain answer, of which this is the text before and after the id; None:
+    it is not plain, or not on any board.
+
+    Bots write the same answers again and again.
+    """
+    try:
+        answers = [PLAIN_ANSWERS.decode(before + some.encode() + after) for some in SOME_IDS]
+    except UNREADABLE:
+        return None
+    if tuple([answer.id for answer in answers]) != SOME_IDS:  # a text may hold one of them itself
+        return None
+    return KNOWN_STONES.get((answers[0].x, answers[0].y))
 
 
 class Ignored(Exception):
@@ -181,22 +198,22 @@ def _name(name: Any) -> str:
 # Duel arena's messages: gomoku in JSON objects, written byte for byte as the original writes them.
 
 FREE = b'{"event": "player_is_free"}'
-QUESTION = b'{"event": "get_move", "id": "%b", "board": %b%b'
+QUESTION, BOARD = b'{"event": "get_move", "id": "', b'", "board": '
 
 
 def starting_game(against: str) -> bytes:
     return b'{"event": "starting_game", "against": %b}' % json.dumps(against).encode()
 
 
-@cache
-def _stone(point: Point) -> bytes:
-    return b", [%d, %d]" % point
+STONES = {point: b", [%d, %d]" % point for point in KNOWN_STONES}
+"""The text of each stone, after another one."""
 
 
 @lru_cache
-def _end_of_question(time_left: Milliseconds | None, seat: Seat) -> bytes:
+def _ends_of_question(time_left: Milliseconds | None) -> tuple[bytes, ...]:
+    """Return the text after the board for each seat."""
     seconds = "null" if time_left is None else repr(time_left / 1000)
-    return f']}}, "timeout": {seconds}, "color": "{MARKS[seat]}"}}'.encode()
+    return tuple([f']}}, "timeout": {seconds}, "color": "{mark}"}}'.encode() for mark in MARKS])
 
 
 class Duel:
@@ -206,7 +223,9 @@ class Duel:
     the id of a question.
     """
 
-    def __init__(self, names: tuple[str, ...], first_board: int, new_id: Callable[[], str]) -> None:
+    def __init__(
+        self, names: tuple[str, ...], first_board: int, new_id: Callable[[], bytes]
+    ) -> None:
         self.first_board = first_board
         """The id of the first board; the others count up."""
         self.draws: set[Player] = set()
@@ -217,7 +236,10 @@ class Duel:
         self._order: tuple[Player, ...] = ()
         self._board = b""
         self._asked: Player | None = None
-        self._id = ""
+        self._id = b""
+        self._time_left: Milliseconds | None = None
+        self._ends = _ends_of_question(None)
+        """The ends of a question with this time left, which is nearly always the same."""
         self._played: Raw = {}
         self._sent: Raw = {}
         """The coordinates of the last unusual answer, as played and as echoed."""
@@ -243,7 +265,7 @@ class Duel:
             return self._tell_all(news, status, players)
         position: Any = news[0][1]
         if event.moves:  # otherwise the player has passed
-            stone, stones = _stone(position.history[-1]), self._stones  # _add_stone(), _ask()
+            stone, stones = STONES[position.history[-1]], self._stones  # _add_stone(), _ask()
             self._board += stone if stones else stone[2:]  # and _question(), without the calls
             self._stones = stones + 1
         (seat,) = position.to_move
@@ -252,8 +274,9 @@ class Duel:
             self._asked = None
             return {}
         self._asked, self._id = player, self._new_id()
-        end = _end_of_question(status.time_left, seat)
-        return {player: [QUESTION % (self._id.encode(), self._board, end)]}
+        if (time_left := status.time_left) != self._time_left:
+            self._time_left, self._ends = time_left, _ends_of_question(time_left)
+        return {player: [b"".join((QUESTION, self._id, BOARD, self._board, self._ends[seat]))]}
 
     def _tell_all(
         self, news: News, status: MatchStatus, players: Collection[Player]
@@ -310,7 +333,7 @@ class Duel:
                 messages.append(starting_game(self._names[1 - player]))
 
     def _add_stone(self, point: Point) -> None:
-        stone = _stone(point)
+        stone = STONES[point]
         self._board += stone if self._stones else stone[2:]
         self._stones += 1
 
@@ -346,8 +369,8 @@ class Duel:
         return player
 
     def _question(self, player: Player, status: MatchStatus) -> bytes:
-        end = _end_of_question(status.time_left, self._order.index(player))
-        return QUESTION % (self._id.encode(), self._board, end)
+        end = _ends_of_question(status.time_left)[self._order.index(player)]
+        return b"".join((QUESTION, self._id, BOARD, self._board, end))
 
     # Input of a player.
 
@@ -355,15 +378,13 @@ class Duel:
         """Return the move of a usual answer, at half the cost of `read_frame` and `read_move`; None
         if it is unusual.
         """
-        try:
-            answer = PLAIN_ANSWERS.decode(frame)
-        except UNREADABLE:
+        if self._asked != player or len(frame) > LONGEST_PLAIN:
             return None
-        if self._asked != player or answer.id != self._id:
-            return None
-        self._asked = None
-        x, y = answer.x, answer.y
-        return KNOWN_STONES.get((x, y)) or {"x": x, "y": y}
+        before, _, after = frame.partition(self._id)
+        move = _plain_move(before, after)
+        if move is not None:
+            self._asked = None
+        return move
 
     def read_move(self, player: Player, message: dict[str, Any]) -> Raw:
         """Return the move in a `make_move`: the first that answers the open question.
@@ -372,7 +393,7 @@ class Duel:
         """
         if self._asked != player:
             raise Ignored("no move is asked for")
-        if message.get("id") != self._id:
+        if message.get("id") != self._id.decode():
             raise Ignored("its id is not that of the open question")
         self._sent = {key: number_in(message, key) for key in ("x", "y")}
         self._played = {

@@ -41,7 +41,7 @@ FIND = {"event": "find_opponent"}
 
 def writer(header: MatchHeader) -> Duel:
     ids = count(1)
-    return Duel(header.players, 1, lambda: f"q{next(ids)}")
+    return Duel(header.players, 1, lambda: b"q%d" % next(ids))
 
 
 def talk(burst: int = 1000) -> Talk:

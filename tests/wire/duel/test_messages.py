@@ -26,7 +26,7 @@ class Play:
     ) -> None:
         self.players = players
         self.match = Match(Gomoku(size=size), 2, terms, 7)
-        self.ids = iter(f"id{number}" for number in range(1000))
+        self.ids = iter(b"id%d" % number for number in range(1000))
         self.duel = Duel(("ada", "bob"), 15509, lambda: next(self.ids))
         self.now = 0
 

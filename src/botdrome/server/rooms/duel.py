@@ -407,14 +407,14 @@ class BoardIds:
             self._reserved = last
 
 
-def question_ids() -> Callable[[], str]:
+def question_ids() -> Callable[[], bytes]:
     """Return ids like the original's: a time without trailing zeros, and a number up to 100,000.
 
     The time is that of the match. The number counts up from a random one.
     """
     first = range(randrange(NUMBERS), NUMBERS)
     numbers = chain(first, chain.from_iterable(repeat(range(NUMBERS))))
-    return map(f"{round(time(), 6)!r}-%d".__mod__, numbers).__next__
+    return map(f"{round(time(), 6)!r}-%d".encode().__mod__, numbers).__next__
 
 
 def ended_boards(table: Table, counted: Counted) -> list[PlayedBoard]:
