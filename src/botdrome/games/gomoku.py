@@ -69,6 +69,12 @@ def cutters(size: int, win_length: int) -> tuple[Cutter, ...]:
     return tuple([itemgetter(*(cell if len(cell) > 1 else (*cell, *NO_CELLS))) for cell in found])
 
 
+@cache
+def row_cutter(size: int) -> Cutter:
+    """Return a function that cuts a board into its rows."""
+    return itemgetter(*[slice(start, start + size) for start in range(0, size * size, size)])
+
+
 class KnownStone(dict[str, int]):
     """A parsed move that matches share: do not change it."""
 
@@ -111,7 +117,8 @@ class Gomoku(Game[Point], frozen=True):
             raise BadOption(
                 f"win_length: {self.win_length} in a row do not fit on a board of size {self.size}"
             )
-        self._opened()
+        if self.opening:
+            self._opened()
 
     def start(self, players: int, chance: Chance) -> "Gomoku":
         self.check(players)
@@ -137,8 +144,7 @@ class Gomoku(Game[Point], frozen=True):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        size, cells = self.size, self.cells
-        return tuple([cells[start : start + size] for start in range(0, size * size, size)])
+        return row_cutter(self.size)(self.cells)
 
     @property
     def over(self) -> bool:

@@ -320,12 +320,11 @@ class Duel:
     def _lay_board(self, event: Began, position: Any, told: PlayerMessages) -> None:
         self._before, self._stones = self.moves, 0
         self._order = event.order
-        board = {
-            "_id": self.first_board + event.board,
-            "_size": position.size,
-            "_win_length": position.win_length,
-        }
-        self._board = json.dumps(board).encode()[:-1] + b', "_moves": ['
+        self._board = b'{"_id": %d, "_size": %d, "_win_length": %d, "_moves": [' % (
+            self.first_board + event.board,
+            position.size,
+            position.win_length,
+        )
         for point in position.history:
             self._add_stone(point)
         if event.board == 0:
@@ -375,8 +374,8 @@ class Duel:
     # Input of a player.
 
     def plain_move(self, player: Player, frame: bytes) -> Raw | None:
-        """Return the move of a usual answer, at half the cost of `read_frame` and `read_move`; None
-        if it is unusual.
+        """Return the move of a usual answer, as `read_frame` and `read_move` do; None if it is
+        unusual.
         """
         if self._asked != player or len(frame) > LONGEST_PLAIN:
             return None
