@@ -72,24 +72,30 @@ class PlainAnswer(Struct, forbid_unknown_fields=True):
 DECODER = msgspec.json.Decoder()
 PLAIN_ANSWERS = msgspec.json.Decoder(PlainAnswer)
 LONGEST_PLAIN, MOST_PLAIN = 128, 4096
-"""The bytes of a plain answer, and the answers that are kept."""
+"""The bytes of a plain answer without its id, and the answers that are kept."""
 SOME_IDS = "1.5-7", "2.5-8"
 
 
-@lru_cache(MOST_PLAIN)
-def _plain_move(before: bytes, after: bytes) -> Raw | None:
-    """Return the move of a plain answer, of which this is the text before and after the id; None:
-    it is not plain, or not on any board.
+class Unusual(Exception):
+    """An answer that is not plain, or not on any board."""
 
-    Bots write the same answers again and again.
+
+@lru_cache(MOST_PLAIN)
+def _plain_move(before: bytes, after: bytes) -> Raw:
+    """Return the move of a plain answer, of which this is the text before and after the id.
+
+    Bots write the same answers again and again. Raise Unusual for others, which are not kept.
     """
+    if len(before) + len(after) > LONGEST_PLAIN:
+        raise Unusual
     try:
         answers = [PLAIN_ANSWERS.decode(before + some.encode() + after) for some in SOME_IDS]
     except UNREADABLE:
-        return None
-    if tuple([answer.id for answer in answers]) != SOME_IDS:  # a text may hold one of them itself
-        return None
-    return KNOWN_STONES.get((answers[0].x, answers[0].y))
+        raise Unusual from None
+    move = KNOWN_STONES.get((answers[0].x, answers[0].y))
+    if move is None or tuple([answer.id for answer in answers]) != SOME_IDS:
+        raise Unusual  # of two ids in a text, the other one may be the last
+    return move
 
 
 class Ignored(Exception):
@@ -377,12 +383,14 @@ class Duel:
         """Return the move of a usual answer, as `read_frame` and `read_move` do; None if it is
         unusual.
         """
-        if self._asked != player or len(frame) > LONGEST_PLAIN:
+        if self._asked != player:
             return None
         before, _, after = frame.partition(self._id)
-        move = _plain_move(before, after)
-        if move is not None:
-            self._asked = None
+        try:
+            move = _plain_move(before, after)
+        except Unusual:
+            return None
+        self._asked = None
         return move
 
     def read_move(self, player: Player, message: dict[str, Any]) -> Raw:
