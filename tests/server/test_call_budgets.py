@@ -36,7 +36,7 @@ pytestmark = pytest.mark.anyio
 
 BUDGETS = {
     "a move of noughts and crosses": 25,
-    "a duel move": 23,
+    "a duel move": 22,
     "a boat shot": 22,
     "a Bomberman action": 31,
     "a Battlecube tick of two bots": 112,
