@@ -552,7 +552,9 @@ class Bomberman(Game[Move], frozen=True):
         return replace(self, users=tuple(users))
 
     def _closed_in(self) -> "Bomberman":
-        end, places = self._next_closing
+        if self.round < self.closing:
+            return self
+        end, places = self.next_closing
         if end != self.round:
             return self
         found = tuple(upgrade for upgrade in self.found if upgrade.at not in places)
@@ -567,7 +569,7 @@ class Bomberman(Game[Move], frozen=True):
         )
 
     @property
-    def _next_closing(self) -> tuple[int | None, tuple[Place, ...]]:
+    def next_closing(self) -> tuple[int | None, tuple[Place, ...]]:
         """Return the round after which walls close in next, and the places that become walls."""
         return closing_plan(self.height, self.width, self.closing, self.rounds)[self.closed]
 
@@ -659,7 +661,7 @@ class Bomberman(Game[Move], frozen=True):
 
     def view(self, seat: Seat | None) -> View:
         now = self.round
-        end, closing = self._next_closing
+        end, closing = self.next_closing
         return {
             "you": seat,
             "toMove": self.to_move,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from botdrome.games.bomberman import Bomberman, User
 from botdrome.wire.bomber.conversation import (
     CAME_LATE,
     HAS_NOT_BEGUN,
@@ -43,35 +44,7 @@ STATE = State(
     (1, 2),
     ("Ada", "Bob"),
     "game",
-    {
-        "tiles": ("..",),
-        "users": [
-            {
-                "seat": 0,
-                "alive": True,
-                "at": (0, 1),
-                "bombsLeft": 1,
-                "range": 3,
-                "kills": 0,
-                "crates": 0,
-                "upgrades": 0,
-            },
-            {
-                "seat": 1,
-                "alive": False,
-                "at": None,
-                "bombsLeft": 1,
-                "range": 3,
-                "kills": 0,
-                "crates": 0,
-                "upgrades": 0,
-            },
-        ],
-        "bombs": [],
-        "upgrades": [],
-        "explosions": [],
-        "closing": {"at": None, "next": []},
-    },
+    Bomberman(closing=0, tiles=("..",), at=((0, 1), None), users=(User(1, 3), User(1, 3))),
 )
 
 
@@ -251,7 +224,7 @@ def test_actions_that_are_not_tried(
     response: Response | None,
     counted: int,
 ) -> None:
-    state = State(phase, last, (5, 5), (), view={"users": [{"at": (0, 0) if alive else None}]})
+    state = State(phase, last, (5, 5), (), position=Bomberman(at=((0, 0) if alive else None,)))
     assert refused_before(state, 0, over, running, number) == (response, counted)
 
 

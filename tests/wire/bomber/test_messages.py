@@ -141,7 +141,7 @@ def test_a_game_that_was_broken_off_has_no_winner() -> None:
         (aborted, {"winner": None, "scores": {}, "aborted": True}),
         (tie, {"winner": None, "scores": {"Ada": 1, "Bob": 1}}),
     ):
-        state = State(FINISHED, 3, (5, 5), ("Ada", "Bob"), "id", POSITION.view(None), result)
+        state = State(FINISHED, 3, (5, 5), ("Ada", "Bob"), "id", POSITION, result)
         told = json.loads(b"{" + state.spelled(DEFAULT))
         assert {key: told[key] for key in ("winner", "scores", "aborted") if key in told} == outcome
 
@@ -149,7 +149,7 @@ def test_a_game_that_was_broken_off_has_no_winner() -> None:
 def test_the_walls_that_close_next_are_in_the_state() -> None:
     position = drawn("A....\n.#.#.\n.....\n.#.#.\n....B", closing=2, rounds=10)
     told = json.loads(
-        b"{" + State(PLAYING, 1, (5, 5), ("Ada", "Bob"), "id", position.view(None)).spelled(DEFAULT)
+        b"{" + State(PLAYING, 1, (5, 5), ("Ada", "Bob"), "id", position).spelled(DEFAULT)
     )
     assert told["closing"] == {"state_number": 3, "positions": [[0, 0], [0, 4], [4, 0], [4, 4]]}
 
@@ -160,9 +160,7 @@ DEADLY = after(drawn("AC..B... .#.#.#.# ........", fuse=1), "A BOMB, B BOMB", "B
 
 def test_the_state_says_who_was_killed_by_whom_and_by_which_bombs() -> None:
     names = ("Ada", "Bob", "Cid")
-    state = State(
-        FINISHED, 3, (3, 8), names, "id", DEADLY.view(None), None, DEADLY.deaths, DEADLY.fuse
-    )
+    state = State(FINISHED, 3, (3, 8), names, "id", DEADLY)
     users = json.loads(b"{" + state.spelled(DEFAULT))["users"]
     bombs = [
         {"user_name": "Ada", "position": [0, 0], "placed_in": 1},

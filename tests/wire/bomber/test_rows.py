@@ -26,7 +26,7 @@ def state_of(position: Bomberman) -> State:
         (position.height, position.width),
         names,
         "an id",
-        position.view(None),
+        position,
     )
 
 

@@ -697,10 +697,8 @@ class BomberRoom(Room):
     def _state(self, table: Table, phase: str, result: Result | None) -> State:
         match, position = table.match, table.match.position
         assert isinstance(position, Bomberman)
-        return State(
-            phase, match.steps + 1, self.state.size, self._seated, table.entry.id,
-            position.view(None), result, position.deaths, position.fuse,
-        )  # fmt: skip
+        number, game_id = match.steps + 1, table.entry.id
+        return State(phase, number, self.state.size, self._seated, game_id, position, result)
 
     def _over(self, table: Table) -> None:
         if self.state.phase != FINISHED:  # the result could not be stored, so it was not announced

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
-from botdrome.games.bomberman import CRATE, FREE, WALL, Death, Place, Rows
-from botdrome.games.game import View
+from botdrome.games.bomberman import CRATE, FREE, WALL, Bomberman, Death, Place, Rows, User
 from botdrome.match.events import Result
 from botdrome.match.terms import Milliseconds
-from botdrome.wire.bomber.request import Shape
+from botdrome.wire.bomber.request import ENCODER, Shape
 
 # The map of a Bomberman state, tile by tile, in every shape.
 #
@@ -24,19 +23,23 @@ FIELD_TYPES = {FREE: "FREE", CRATE: "DESTRUCTIBLE", WALL: "INDESTRUCTIBLE"}
 BRACKETS = {"dict": (b"{", b"}"), "list": (b"[", b"]"), "grid": (b"[", b"]")}
 
 Tile = dict[str, Any]
+Contents = tuple[Any, ...]
+"""The field type of a tile, then its other keys, each with its value."""
 
 
-def spelled_map(view: View, names: tuple[str, ...], shape: Shape) -> bytes:
-    """`actual_state`; `names` are those of the seats."""
-    things: dict[int, dict[int, bytes]] = {}
-    for place, tile in occupied(view, names).items():
-        things.setdefault(place[0], {})[place[1]] = _known_piece(place, tuple(tile.items()), shape)
-    tiles = view["tiles"]
-    rows = list(_bare_rows(tiles, shape))
-    for row, pieces in things.items():
-        rows[row] = _row_with(pieces, row, tiles[row], shape)
-    opening, closing = BRACKETS[shape.state]
-    return b"%b%b%b" % (opening, b", ".join(filter(None, rows)), closing)
+def spelled_rows(position: Bomberman, names: tuple[str, ...], shape: Shape) -> list[bytes]:
+    """The rows of `actual_state`; `names` are those of the seats."""
+    tiles = position.tiles
+    rows, changed = list(_bare_rows(tiles, shape)), dict[int, list[bytes]]()
+    for place, contents in occupied(position, names).items():
+        row, column = place
+        pieces = changed.get(row)
+        if pieces is None:
+            pieces = changed[row] = _row(row, tiles[row], shape).copy()
+        pieces[column] = _known_piece(place, contents, shape)
+    for row, pieces in changed.items():
+        rows[row] = _joined(pieces, shape)
+    return rows
 
 
 @lru_cache(maxsize=256)
@@ -44,37 +47,27 @@ def _bare_rows(tiles: Rows, shape: Shape) -> tuple[bytes, ...]:
     return tuple([_bare_row(row, kinds, shape) for row, kinds in enumerate(tiles)])
 
 
-def _row_with(things: dict[int, bytes], row: int, tiles: str, shape: Shape) -> bytes:
-    pieces = _row(row, tiles, shape).copy()
-    for column, piece in things.items():
-        pieces[column] = piece
-    return _joined(pieces, shape)
-
-
 def _joined(pieces: list[bytes], shape: Shape) -> bytes:
-    joined = b", ".join(filter(None, pieces))
+    joined = b", ".join(filter(None, pieces) if shape.sparse else pieces)
     return b"[" + joined + b"]" if shape.state == "grid" else joined
 
 
-def occupied(view: View, names: tuple[str, ...]) -> dict[Place, Tile]:
+def occupied(position: Bomberman, names: tuple[str, ...]) -> dict[Place, Contents]:
     """The tiles that are more than terrain.
 
     Danger goes first. The tile of a bomb also names the user on it.
     """
-    tiles: dict[Place, Tile] = {
-        upgrade["at"]: {"field_type": "OCCUPIED_UPGRADE", "upgrade_type": upgrade["type"]}
-        for upgrade in view["upgrades"]
-    }
-    for bomb in view["bombs"]:
-        tiles[bomb["at"]] = {
-            "field_type": "OCCUPIED_BOMB",
-            "bomb_turns_left": bomb["turnsLeft"],
-            "bomb_range": bomb["range"],
-        }
-    for user in view["users"]:
-        if user["alive"]:
-            tile = tiles.setdefault(user["at"], {"field_type": "OCCUPIED_USER"})
-            tile.update(user_name=names[user["seat"]], bombs_left=user["bombsLeft"])
+    now = position.round
+    tiles: dict[Place, Contents] = {}
+    for upgrade in position.found:
+        tiles[upgrade.at] = "OCCUPIED_UPGRADE", "upgrade_type", upgrade.type
+    for bomb in position.lying:
+        left = bomb.due - now + 1
+        tiles[bomb.at] = "OCCUPIED_BOMB", "bomb_turns_left", left, "bomb_range", bomb.range
+    for place, name, user in zip(position.at, names, position.users, strict=True):
+        if place is not None:
+            below = tiles.get(place, ("OCCUPIED_USER",))
+            tiles[place] = *below, "user_name", name, "bombs_left", user.bombs_left
     return tiles
 
 
@@ -96,9 +89,10 @@ def _bare_row(row: int, tiles: str, shape: Shape) -> bytes:
 
 
 @lru_cache(maxsize=8192)
-def _known_piece(place: Place, tile: tuple[tuple[str, Any], ...], shape: Shape) -> bytes:
+def _known_piece(place: Place, contents: Contents, shape: Shape) -> bytes:
     """A cache, since users stand still or come back."""
-    return _piece(place, dict(tile), shape)
+    more = dict(zip(contents[1::2], contents[2::2], strict=True))
+    return _piece(place, {"field_type": contents[0]} | more, shape)
 
 
 def _piece(place: Place, tile: Tile, shape: Shape) -> bytes:
@@ -127,62 +121,47 @@ class State(Struct, frozen=True):
     names: tuple[str, ...]
     """In the order of the seats, once there are seats."""
     game_id: str | None = None
-    view: View | None = None
-    """The public view, once there is a map."""
+    position: Bomberman | None = None
+    """Once there is a map."""
     result: Result | None = None
-    deaths: tuple[Death | None, ...] = ()
-    """By the seats; none are given before there are any."""
-    fuse: int = 0
 
     def place(self, seat: int) -> Place | None:
         """Where a seat's user stands; None: it is dead."""
-        assert self.view is not None
-        place: Place | None = self.view["users"][seat]["at"]
-        return place
+        assert self.position is not None
+        return self.position.at[seat]
 
     def spelled(self, shape: Shape) -> bytes:
         """All but the beginning, which is different for everyone who asks (see `beginning`)."""
-        tiles = (
-            b"".join(BRACKETS[shape.state])
-            if self.view is None
-            else spelled_map(self.view, self.names, shape)
-        )
-        return (
-            shape.spelled("actual_state") + b": " + tiles + b", " + shape.spelled(self._facts())[1:]
-        )
+        position, (opening, closing) = self.position, BRACKETS[shape.state]
+        rows = [] if position is None else spelled_rows(position, self.names, shape)
+        rows = list(filter(None, rows)) or [b""]
+        rows[0] = shape.spelled("actual_state") + b": " + opening + rows[0]
+        rows[-1] += closing + b", " + shape.spelled(self._facts(shape.python))[1:]
+        return b", ".join(rows)
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self, python: bool) -> dict[str, Any]:
+        position = self.position
         facts = {
             "state_number": self.number,
             "map_size": self.size,
             "phase": self.phase,
             "game_id": self.game_id,
-            "users": self._users(),
-            "explosions": () if self.view is None else self.view["explosions"],
+            "users": self._users(python),
+            "explosions": () if position is None else position.burned,
         }
-        if self.view is not None:
-            facts["closing"] = _closing(self.view["closing"])
+        if position is not None:
+            facts["closing"] = _closing(*position.next_closing)
         if self.phase == FINISHED:
             facts |= self._outcome()
         return facts
 
-    def _users(self) -> list[dict[str, Any]]:
-        if self.view is None:
-            return [{"user_name": name} for name in self.names]
-        fates = self.deaths or (None,) * len(self.names)
+    def _users(self, python: bool) -> list[Any]:
+        names, position = self.names, self.position
+        if position is None:
+            return [{"user_name": name} for name in names]
         return [
-            {
-                "user_name": name,
-                "alive": user["alive"],
-                "position": user["at"],
-                "bombs_left": user["bombsLeft"],
-                "bomb_range": user["range"],
-                "kills": user["kills"],
-                "tiles": user["crates"],
-                "upgrades": user["upgrades"],
-            }
-            | ({} if death is None else {"death": told_death(death, self.names, self.fuse)})
-            for name, user, death in zip(self.names, self.view["users"], fates, strict=True)
+            _known_user(seat, place, user, names, position.fuse, python)
+            for seat, (place, user) in enumerate(zip(position.at, position.users, strict=True))
         ]
 
     def _outcome(self) -> dict[str, Any]:
@@ -202,6 +181,26 @@ class State(Struct, frozen=True):
         }
 
 
+@lru_cache(maxsize=4096)
+def _known_user(
+    seat: int, place: Place | None, user: User, names: tuple[str, ...], fuse: int, python: bool
+) -> dict[str, Any] | Raw:
+    """What everybody is told of a user, as JSON unless it is for Python. A cache, as above."""
+    told = {
+        "user_name": names[seat],
+        "alive": place is not None,
+        "position": place,
+        "bombs_left": user.bombs_left,
+        "bomb_range": user.range,
+        "kills": user.kills,
+        "tiles": user.crates,
+        "upgrades": user.upgrades,
+    }
+    if user.death is not None:
+        told["death"] = told_death(user.death, names, fuse)
+    return told if python else Raw(ENCODER.encode(told))
+
+
 def told_death(death: Death, names: Sequence[str], fuse: int) -> dict[str, Any]:
     """Return the killers of a user, the number of the state, and the bombs."""
     bombs = [
@@ -217,13 +216,11 @@ def told_death(death: Death, names: Sequence[str], fuse: int) -> dict[str, Any]:
     }
 
 
-def _closing(plan: View) -> dict[str, Any] | None:
+def _closing(end: int | None, places: tuple[Place, ...]) -> dict[str, Any] | None:
     """The tiles that turn into walls next, and the state after whose actions they do; None: none
     will.
     """
-    return (
-        None if plan["at"] is None else {"state_number": plan["at"] + 1, "positions": plan["next"]}
-    )
+    return None if end is None else {"state_number": end + 1, "positions": places}
 
 
 def beginning(shape: Shape, time_left: Milliseconds, own: dict[str, Any]) -> bytes:
@@ -261,9 +258,9 @@ class StateWriter:
         state, shared = self.state, self._shared.get(shape)
         if shared is None:
             shared = self._shared[shape] = state.spelled(shape)
-        if seat is None or state.view is None:
+        if seat is None or state.position is None:
             return beginning(shape, time_left, fields or {}), shared
-        place = state.view["users"][seat]["at"]  # place(), without the call
+        place = state.position.at[seat]  # place(), without the call
         if not (fields or shape.python):
             return beginning_for(place, time_left), shared
         return beginning(shape, time_left, (fields or {}) | whereabouts(place)), shared
