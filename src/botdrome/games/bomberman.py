@@ -255,7 +255,7 @@ class Death(Struct, frozen=True):
         return f"{names[seat]} was killed by {bombs} in round {self.round}"
 
 
-class User(Struct, frozen=True):
+class User(Struct, frozen=True, cache_hash=True):
     """The state of one seat's user, except its place, which is in the position."""
 
     bombs_left: int

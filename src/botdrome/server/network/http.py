@@ -130,7 +130,9 @@ class Exchange(Struct, eq=False):
         connection = self.connection
         if connection is not None:
             if last:
-                self.connection = self.on_lost = None
+                self.connection = None
+                if self.on_lost is not None:
+                    self.on_lost = None
             connection.send(self, data, last)
 
     def lose(self) -> None:
@@ -443,7 +445,8 @@ class HttpConnection:
         except Exception:
             log.exception("request handler failed")
             exchange.answer(service.refuse(500, "INTERNAL_ERROR", "the server has made a mistake"))
-        exchange.waits = True
+        if self._exchange is exchange:
+            exchange.waits = True
         return None
 
     def _take(self, limits: HttpLimits, now: float) -> bool:

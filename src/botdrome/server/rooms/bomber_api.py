@@ -125,24 +125,31 @@ class RoomRequest(Struct, eq=False):
 
     def converse(self) -> None:
         """Answer a message of the protocol, now or when the room has decided."""
-        room, request = self.room, self.exchange.request
-        with_state = False
-        if self.query:
-            registers = self.fields.get("action") is None and "user_name" in self.fields
-            with_state = not registers and read_switch(self.query.get("with_state"), "with_state")
-        talk = BomberConversation(
-            self.shape, with_state, room.settings.wrapped_responses, request.method != "HEAD"
-        )
+        room = self.room
+        usual = self.exchange.request.plain and self.shape is DEFAULT and not self.query
+        talk = room.talk if usual else self._special_talk()
         command = talk.receive(self.fields)
         if isinstance(command, RegisterUser):
             return room.register(command, self.exchange.address, partial(self._reply, talk))
         if room.rooms.contest_rooms:
             room = self.room = room.room_of(command.user_id)
         if isinstance(command, Act):
-            return self._send(*talk.answer(room.act(command, self.exchange.read)))
+            return self._reply(talk, room.act(command, self.exchange.read))
         if command.after is None or not room.comes_after(command.after):
             return self._reply(talk, room.shown_to(room.user(command.user_id)))
         return self._wait(talk, command, command.after)
+
+    def _special_talk(self) -> BomberConversation:
+        with_state, request = False, self.exchange.request
+        if self.query:
+            registers = self.fields.get("action") is None and "user_name" in self.fields
+            with_state = not registers and read_switch(self.query.get("with_state"), "with_state")
+        return BomberConversation(
+            self.shape,
+            with_state,
+            self.room.settings.wrapped_responses,
+            may_wait=request.method != "HEAD",
+        )
 
     def _wait(self, talk: BomberConversation, command: ReadState, after: int) -> None:
         """Answer when there is a later state."""
@@ -159,20 +166,13 @@ class RoomRequest(Struct, eq=False):
         return room.waits.add(wait)
 
     def _reply(self, talk: BomberConversation, reply: RoomReply) -> None:
-        self._send(*talk.answer(reply))
-
-    def _send(self, status: int, body: bytes, rest: bytes) -> None:
         exchange = self.exchange
+        status, body, rest = talk.answer(reply)
         if status == OK and exchange.keep and exchange.request.plain and not self.shape.python:
-            length = len(body) + len(rest)
-            exchange.send(b"%bContent-Length: %d\r\n\r\n%b%b" % (USUAL_HEAD, length, body, rest))
+            send_usual(exchange, body, rest)
         else:
             kind = PYTHON if self.shape.python else JSON
             exchange.answer(HttpResponse(status, body, kind, OPEN, rest))
-
-    def show_state(self, user_id: str) -> None:
-        room = self.room.room_of(user_id) if self.room.rooms.contest_rooms else self.room
-        self._send(OK, *room.told(room.user(user_id), self.shape, self.exchange.read))
 
     def show(self, value: object) -> None:
         self.exchange.answer(
@@ -189,6 +189,20 @@ class RoomRequest(Struct, eq=False):
     ) -> None:
         body = declined(self.shape, word, sentence, **(moment or {}))
         self.exchange.answer(HttpResponse(status, body, self.shape.content_type, OPEN + headers))
+
+
+def send_usual(exchange: Exchange, body: bytes, rest: bytes) -> None:
+    """Send an answer in JSON to a plain request whose connection stays open."""
+    length = len(body) + len(rest)
+    exchange.send(b"%bContent-Length: %d\r\n\r\n%b%b" % (USUAL_HEAD, length, body, rest))
+
+
+def show_state(room: BomberRoom, user_id: str, exchange: Exchange) -> None:
+    """Answer the most frequent request: the state in its usual shape."""
+    if room.rooms.contest_rooms:
+        room = room.room_of(user_id)
+    body, rest = room.told(room.user(user_id), exchange.read)
+    send_usual(exchange, body, rest)
 
 
 def _read_query(query: bytes, accept: bytes) -> tuple[Mapping[str, str], Shape]:
@@ -209,6 +223,7 @@ def _known(query: bytes, accept: bytes) -> tuple[Mapping[str, str], Shape]:
 Verb = Callable[[RoomRequest, str], None]
 Route = tuple[BomberRoom, tuple[str, ...], Verb, str]
 """The room, the methods that are allowed, the verb, and the rest of the path after it."""
+Answerer = Callable[[Exchange], None]
 
 
 def is_usual(exchange: Exchange) -> bool:
@@ -234,12 +249,17 @@ class Routes:
         """A cache, since bots request the same paths repeatedly."""
 
     def handle(self, exchange: Exchange) -> None:
-        exchange.read = self._caught_up(exchange.read)
-        route: Route | None = exchange.head.note
-        if route is None:
+        now = self._caught_up(exchange.read)
+        if now is not exchange.read:  # nearly never, and setting it costs more
+            exchange.read = now
+        answer: Answerer | None = exchange.head.note
+        if answer is None:
             return self._handle(exchange)
-        room, _, verb, rest = route
-        ask = RoomRequest(exchange, room)  # nearly always
+        return answer(exchange)  # nearly always
+
+    def _answer(self, room: BomberRoom, verb: Verb, rest: str, exchange: Exchange) -> None:
+        """Answer a request of which only the body is not known yet."""
+        ask = RoomRequest(exchange, room)
         try:
             if exchange.body:
                 ask.fields = read_message(exchange.body)
@@ -260,12 +280,18 @@ class Routes:
             if method not in methods:
                 raise _not_allowed(methods)
             if not query and is_usual(exchange):
-                exchange.head.note = ask.room, methods, verb, rest
+                exchange.head.note = self._answerer(exchange, ask.room, verb, rest)
             return verb(ask, rest)
         except BadRequest as fault:
             return ask.refuse(BAD, fault.word, fault.sentence, moment=self._moment(path))
         except NotServed as refusal:
             return ask.refuse(refusal.status, refusal.word, refusal.sentence, refusal.headers)
+
+    def _answerer(self, exchange: Exchange, room: BomberRoom, verb: Verb, rest: str) -> Answerer:
+        """Return what answers all requests with this head."""
+        if verb == self._state and exchange.keep and not exchange.body:
+            return partial(show_state, room, rest)
+        return partial(self._answer, room, verb, rest)
 
     def _search(self, target: bytes) -> Route:
         room, path = self._rooms.first, target.split(b"/")[2:]
@@ -305,8 +331,6 @@ class Routes:
         ask.converse()
 
     def _state(self, ask: RoomRequest, user_id: str) -> None:
-        if not ask.fields:  # the most frequent request
-            return ask.show_state(user_id)
         ask.fields["action"] = "STATE"
         return self._action(ask, user_id)
 

@@ -54,6 +54,7 @@ from botdrome.wire.bomber.conversation import (
     UNAVAILABLE,
     Act,
     ActionJudged,
+    BomberConversation,
     BomberWriter,
     RegisterUser,
     Registration,
@@ -67,7 +68,7 @@ from botdrome.wire.bomber.conversation import (
     refused_before,
     registration_refused,
 )
-from botdrome.wire.bomber.request import Shape
+from botdrome.wire.bomber.request import DEFAULT
 from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, StateWriter
 from botdrome.wire.writers import MakeWriter, MatchHeader, MatchWriters
 
@@ -327,6 +328,8 @@ class BomberRoom(Room):
             settings.game,
             private,
         )
+        self.talk = BomberConversation(wrapped=settings.wrapped_responses, may_wait=True)
+        """With HTTP clients that ask for nothing special."""
         self.house, self.retry = settings.house, settings.registration
         self.on_end: Callable[[], None] = self._open
         """Called when users have had time to read the result."""
@@ -560,7 +563,8 @@ class BomberRoom(Room):
         """Return the time left of the phase or the round. `now` is the time at the table."""
         table = self.table
         if self.state.phase == PLAYING and table is not None:
-            return max(0, (table.match.deadline or 0) - (table.now() if now is None else now))
+            left = (table.match.deadline or 0) - (table.now() if now is None else now)
+            return left if left > 0 else 0  # max() costs more
         if self.state.phase == FINISHED and self._timer is None:  # the result is being stored
             return int(self.settings.rest * 1000)
         if self._timer is None and table is None:
@@ -601,14 +605,12 @@ class BomberRoom(Room):
     def shown_to(self, user: BomberUser | None) -> UserState:
         return UserState(self._writer, None if user is None else user.player, self.time_left())
 
-    def told(self, user: BomberUser | None, shape: Shape, at: float) -> tuple[bytes, bytes]:
-        """Return the state as a user gets it at this time of the loop, in two parts."""
-        player, table = None if user is None else user.player, self.table
-        if self.state.phase == PLAYING and table is not None:  # time_left(), without the call
-            left = max(0, (table.match.deadline or 0) - table.now(at))
-        else:
-            left = self.time_left()
-        return self._writer.told(shape, left, player, None)
+    def told(self, user: BomberUser | None, at: float) -> tuple[bytes, bytes]:
+        """Return the state in its usual shape, as a user gets it at this time of the loop, in two
+        parts.
+        """
+        left = self.time_left(0 if self.table is None else self.table.now(at))
+        return self._writer.told(DEFAULT, left, None if user is None else user.player)
 
     def act(self, action: Act, at: float) -> ActionJudged | RequestRefused:
         """Take an action at this time of the loop; the ticks that were due went first."""

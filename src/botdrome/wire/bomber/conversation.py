@@ -55,7 +55,7 @@ OVERWRITTEN, TOO_LATE, GAME_OVER, NOT_STARTED = (
 )
 
 
-class Response(Struct, frozen=True):
+class Response(Struct, frozen=True, cache_hash=True):
     """The outcome of an action: the document's word, a more exact word, and a sentence."""
 
     word: str

@@ -233,7 +233,7 @@ JSON = "application/json; charset=UTF-8"
 PYTHON = "text/x-python; charset=UTF-8"
 
 
-class Shape(Struct, frozen=True):
+class Shape(Struct, frozen=True, cache_hash=True):
     state: str = "dict"
     """dict: tiles by their places; list: row after row, flat; grid: a list of rows."""
     keys: str = "tuple"

@@ -250,7 +250,11 @@ class StateWriter:
         self._shared: dict[Shape, bytes] = {}
 
     def told(
-        self, shape: Shape, time_left: Milliseconds, seat: int | None, fields: dict[str, Any] | None
+        self,
+        shape: Shape,
+        time_left: Milliseconds,
+        seat: int | None,
+        fields: dict[str, Any] | None = None,
     ) -> tuple[bytes, bytes]:
         """Return the state for the user of a seat, or for anybody, in two parts;
         `fields` go first.
