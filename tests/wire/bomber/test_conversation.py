@@ -52,6 +52,10 @@ def shown(player: int | None) -> UserState:
     return UserState(StateWriter(STATE), player, 150)
 
 
+def judged(response: Response, player: int) -> ActionJudged:
+    return ActionJudged(StateWriter(STATE), player, 150, response, 3)
+
+
 def told(talk: BomberConversation, reply: RoomReply) -> tuple[int, Any]:
     status, body, rest = talk.answer(reply)
     return status, json.loads(body + rest)
@@ -79,8 +83,7 @@ def test_a_user_registers_looks_and_acts() -> None:
     assert talk.receive({"action": "UP", "user_id": "u1", "state_number": "3"}) == Act(
         "u1", "MOVE_UP", 3
     )
-    judged = ActionJudged(IS_ACCEPTED, 3, shown(0))
-    assert told(talk, judged) == (
+    assert told(talk, judged(IS_ACCEPTED, 0)) == (
         200,
         {"response": "ACCEPTED", "state_number": 3, "time_left": 150},
     )
@@ -88,7 +91,7 @@ def test_a_user_registers_looks_and_acts() -> None:
 
 def test_an_action_is_judged_in_python() -> None:
     talk = BomberConversation(LITERAL, wrapped=True)
-    assert talk.answer(ActionJudged(IS_OVER, 3, shown(0))) == (
+    assert talk.answer(judged(IS_OVER, 0)) == (
         200,
         b"{'response': 'DECLINED', 'information': 'GAME_OVER', 'detail': 'the game is over', "
         b"'state_number': 3, 'time_left': 150}",
@@ -112,9 +115,7 @@ def test_what_users_share_is_written_once() -> None:
 
 
 def test_an_answer_with_the_state_and_in_python() -> None:
-    status, body, rest = BomberConversation(LITERAL, with_state=True).answer(
-        ActionJudged(IS_ACCEPTED, 3, shown(0))
-    )
+    status, body, rest = BomberConversation(LITERAL, with_state=True).answer(judged(IS_ACCEPTED, 0))
     assert status == 200
     assert (
         body
@@ -124,7 +125,7 @@ def test_an_answer_with_the_state_and_in_python() -> None:
 
 
 def test_wrapped_responses() -> None:
-    dead = ActionJudged(IS_DEAD, 3, shown(1))
+    dead = judged(IS_DEAD, 1)
     assert told(BomberConversation(), dead)[1]["response"] == "DEAD"
     wrapped = told(BomberConversation(wrapped=True), dead)[1]
     assert (wrapped["response"], wrapped["information"]) == ("DECLINED", "DEAD")

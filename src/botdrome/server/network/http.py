@@ -121,7 +121,6 @@ class Exchange(Struct, eq=False):
         """Send the answer. A second answer is ignored."""
         connection, request = self.connection, self.request
         if connection is not None:
-            self.connection = self.on_lost = None
             said = ("" if request.version == "1.1" else "keep-alive") if self.keep else "close"
             connection.send(self, response.packed(request.method == "HEAD", said), True)
 
@@ -129,10 +128,6 @@ class Exchange(Struct, eq=False):
         """Send bytes of the answer."""
         connection = self.connection
         if connection is not None:
-            if last:
-                self.connection = None
-                if self.on_lost is not None:
-                    self.on_lost = None
             connection.send(self, data, last)
 
     def lose(self) -> None:
@@ -460,8 +455,11 @@ class HttpConnection:
             await self._resumed.wait()
 
     def send(self, exchange: Exchange, data: bytes, last: bool) -> None:
+        """Called by the exchange."""
         if last:
-            self._exchange = None
+            self._exchange = exchange.connection = None
+            if exchange.on_lost is not None:
+                exchange.on_lost = None
         if self.transport is None:
             return
         if exchange.waits:

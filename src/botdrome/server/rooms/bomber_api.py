@@ -40,6 +40,7 @@ from botdrome.wire.bomber.conversation import (
     RefuseMessage,
     RegisterUser,
     RequestRefused,
+    RoomCommand,
     RoomReply,
     UserRegistered,
     declined,
@@ -81,7 +82,7 @@ READ, WRITE, BOTH = ("GET", "HEAD"), ("POST",), ("GET", "HEAD", "POST")
 SPECIAL = {b"accept", b"x-user-id"}
 """Headers that change how a request is read."""
 LONGEST_KEPT = 200
-"""Maximum bytes of a cached path or query."""
+"""Maximum bytes of a cached path, query or body."""
 
 
 def is_ours(target: bytes) -> bool:
@@ -102,6 +103,21 @@ class NotServed(Exception):
         self.status, self.word, self.sentence, self.headers = status, word, sentence, headers
 
 
+KnownCommands = dict[bytes, Act | ReadState]
+"""Commands by the bodies that they came in. A cache, since bots send the same bodies repeatedly."""
+MOST_COMMANDS = 4096
+
+
+def keep_command(known: KnownCommands, body: bytes, command: RoomCommand) -> None:
+    """Keep a command that may come again in the same body: one for no certain state."""
+    if len(body) > LONGEST_KEPT or isinstance(command, RegisterUser):
+        return
+    if (command.number if isinstance(command, Act) else command.after) is None:
+        if len(known) >= MOST_COMMANDS:
+            known.clear()
+        known[body] = command
+
+
 class RoomRequest(Struct, eq=False):
     """A request for a room."""
 
@@ -111,6 +127,8 @@ class RoomRequest(Struct, eq=False):
     shape: Shape = DEFAULT
     fields: Message = {}
     """The fields of the query and the body. The body takes precedence."""
+    known: KnownCommands | None = None
+    """Where the command is kept, if only the body determines it."""
 
     def read(self, query: bytes) -> None:
         request = self.exchange.request
@@ -125,10 +143,15 @@ class RoomRequest(Struct, eq=False):
 
     def converse(self) -> None:
         """Answer a message of the protocol, now or when the room has decided."""
-        room = self.room
         usual = self.exchange.request.plain and self.shape is DEFAULT and not self.query
-        talk = room.talk if usual else self._special_talk()
+        talk = self.room.talk if usual else self._special_talk()
         command = talk.receive(self.fields)
+        if self.known is not None:
+            keep_command(self.known, self.exchange.body, command)
+        self.execute(talk, command)
+
+    def execute(self, talk: BomberConversation, command: RoomCommand) -> None:
+        room = self.room
         if isinstance(command, RegisterUser):
             return room.register(command, self.exchange.address, partial(self._reply, talk))
         if room.rooms.contest_rooms:
@@ -194,7 +217,9 @@ class RoomRequest(Struct, eq=False):
 def send_usual(exchange: Exchange, body: bytes, rest: bytes) -> None:
     """Send an answer in JSON to a plain request whose connection stays open."""
     length = len(body) + len(rest)
-    exchange.send(b"%bContent-Length: %d\r\n\r\n%b%b" % (USUAL_HEAD, length, body, rest))
+    answer = b"%bContent-Length: %d\r\n\r\n%b%b" % (USUAL_HEAD, length, body, rest)
+    if exchange.connection is not None:  # send(), without the call
+        exchange.connection.send(exchange, answer, True)
 
 
 def show_state(room: BomberRoom, user_id: str, exchange: Exchange) -> None:
@@ -245,6 +270,7 @@ class Routes:
             b"rules": (READ, self._rules),
             b"": (BOTH, self._any),
         }
+        self._known: KnownCommands = {}
         self._find = lru_cache(maxsize=8192)(self._search)
         """A cache, since bots request the same paths repeatedly."""
 
@@ -257,9 +283,23 @@ class Routes:
             return self._handle(exchange)
         return answer(exchange)  # nearly always
 
-    def _answer(self, room: BomberRoom, verb: Verb, rest: str, exchange: Exchange) -> None:
+    def _answer_message(self, room: BomberRoom, verb: Verb, exchange: Exchange) -> None:
+        """Answer a message that the body alone determines; nearly always it came before."""
+        command = self._known.get(exchange.body)
+        if command is None:
+            return self._answer(room, verb, "", self._known, exchange)
+        return RoomRequest(exchange, room).execute(room.talk, command)
+
+    def _answer(
+        self,
+        room: BomberRoom,
+        verb: Verb,
+        rest: str,
+        known: KnownCommands | None,
+        exchange: Exchange,
+    ) -> None:
         """Answer a request of which only the body is not known yet."""
-        ask = RoomRequest(exchange, room)
+        ask = RoomRequest(exchange, room, known=known)
         try:
             if exchange.body:
                 ask.fields = read_message(exchange.body)
@@ -291,7 +331,9 @@ class Routes:
         """Return what answers all requests with this head."""
         if verb == self._state and exchange.keep and not exchange.body:
             return partial(show_state, room, rest)
-        return partial(self._answer, room, verb, rest)
+        if verb in (self._action, self._any) and not rest:
+            return partial(self._answer_message, room, verb)
+        return partial(self._answer, room, verb, rest, None)
 
     def _search(self, target: bytes) -> Route:
         room, path = self._rooms.first, target.split(b"/")[2:]

@@ -639,7 +639,7 @@ class BomberRoom(Room):
                 response = refused
                 if refused in NOT_TRIED:
                     table.note(player, note, NOT_TRIED[refused])
-        return ActionJudged(response, number, UserState(self._writer, player, self.time_left(now)))
+        return ActionJudged(self._writer, player, self.time_left(now), response, number)
 
     def _response(
         self, verdict: str, match: Match, user: BomberUser, word: str, number: int

@@ -238,13 +238,6 @@ class RequestRefused(Struct, Reply, frozen=True):
     """Keys that are added to the answer."""
 
 
-class ActionJudged(Struct, Reply, frozen=True):
-    response: Response
-    number: int
-    """The number of the state that the action answers."""
-    user: "UserState"
-
-
 class UserState(Struct, Reply, frozen=True):
     """The room's state, as one user is told it."""
 
@@ -252,6 +245,12 @@ class UserState(Struct, Reply, frozen=True):
     player: int | None
     """The user's seat; None: it has none, or it is not known."""
     time_left: Milliseconds
+
+
+class ActionJudged(UserState, frozen=True):
+    response: Response
+    number: int
+    """The number of the state that the action answers."""
 
 
 RoomReply = UserRegistered | RequestRefused | ActionJudged | UserState
@@ -302,12 +301,12 @@ class BomberConversation(Struct, frozen=True):
 
     def answer(self, reply: RoomReply) -> UserAnswer:
         if isinstance(reply, ActionJudged):
-            response, left = reply.response, reply.user.time_left
+            response, left = reply.response, reply.time_left
             if not (self.with_state or self.shape.python):  # nearly always
                 return OK, JUDGED % (opening(response, self.wrapped), reply.number, left), b""
             fields = response.fields(self.wrapped)
             if self.with_state:
-                return OK, *self._told(reply.user, fields)
+                return OK, *self._told(reply, fields)
             fields["state_number"], fields["time_left"] = reply.number, left
             return OK, self.shape.spelled(fields), b""
         if isinstance(reply, UserState):

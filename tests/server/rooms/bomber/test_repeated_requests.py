@@ -8,7 +8,13 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.network.http import Exchange, known_head
 from botdrome.server.network.http_request import plain_head
-from botdrome.server.rooms.bomber_api import BomberApi
+from botdrome.server.rooms.bomber_api import (
+    MOST_COMMANDS,
+    BomberApi,
+    KnownCommands,
+    keep_command,
+)
+from botdrome.wire.bomber.conversation import Act, ReadState, RegisterUser
 from tests.server.rooms.bomber.clients import Api
 
 pytestmark = pytest.mark.anyio
@@ -49,6 +55,43 @@ async def test_a_repeated_request_gets_the_same_answer(
         answer = await bare.ask(method, path.replace("ADA", ada), headers=named, content=body)
         assert (answer.status_code, found in answer.text) == (status, True), answer.text
         assert ("python" in answer.headers["content-type"]) == ("Accept" in headers)
+
+
+async def test_a_repeated_body_means_something_else_on_another_route(bare: Api) -> None:
+    ada, _ = await bare.begin("Ada", "Bob")
+    body = b'{"user_id": "%b", "action": "WAIT"}' % ada.encode()
+    for _ in range(3):
+        for path, found in (
+            ("", '"ACCEPTED"'),
+            ("/action", '"ACCEPTED"'),
+            ("/state", '"user_position"'),
+            ("/register", "user_name is missing"),
+            ("/action/nobody", '"UNKNOWN_USER"'),
+        ):
+            answer = await bare.ask("POST", path, content=body)
+            assert found in answer.text, answer.text
+
+
+async def test_a_repeated_message_for_a_certain_round_is_too_late(bare: Api) -> None:
+    ada, bob = await bare.begin("Ada", "Bob")
+    act = {"user_id": ada, "action": "WAIT", "state_number": 1}
+    assert [(await bare.post(act))["response"] for _ in range(2)] == ["ACCEPTED"] * 2
+    await bare.round((bob, "WAIT"))
+    assert (await bare.post(act))["information"] == "TOO_LATE"
+
+
+def test_only_commands_that_may_come_again_are_kept() -> None:
+    known: KnownCommands = {}
+    wait = Act("ada", "WAIT", None)
+    keep_command(known, b"long" * 100, wait)
+    keep_command(known, b"named", RegisterUser("Ada", "secret"))
+    keep_command(known, b"round", Act("ada", "WAIT", 3))
+    keep_command(known, b"after", ReadState("ada", 3))
+    assert not known
+    for number in range(MOST_COMMANDS + 1):
+        keep_command(known, b"%d" % number, wait)
+    keep_command(known, b"state", ReadState("ada"))
+    assert known == {b"%d" % MOST_COMMANDS: wait, b"state": ReadState("ada")}
 
 
 async def test_a_repeated_request_may_be_the_last_of_its_connection(bare: Api) -> None:
