@@ -73,8 +73,6 @@ OPEN: ResponseHeaders = (
         "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     ),
 )
-USUAL_HEAD = response_head(OK, JSON, OPEN)
-"""The head of most answers, up to Content-Length."""
 PREFLIGHT: ResponseHeaders = (*OPEN, ("Access-Control-Max-Age", "86400"))
 """Without caching, a browser sends a preflight request before every action, and rounds are short.
 """
@@ -214,10 +212,15 @@ class RoomRequest(Struct, eq=False):
         self.exchange.answer(HttpResponse(status, body, self.shape.content_type, OPEN + headers))
 
 
+@lru_cache(maxsize=4096)
+def usual_head(length: int) -> bytes:
+    """Return the head of most answers."""
+    return b"%bContent-Length: %d\r\n\r\n" % (response_head(OK, JSON, OPEN), length)
+
+
 def send_usual(exchange: Exchange, body: bytes, rest: bytes) -> None:
     """Send an answer in JSON to a plain request whose connection stays open."""
-    length = len(body) + len(rest)
-    answer = b"%bContent-Length: %d\r\n\r\n%b%b" % (USUAL_HEAD, length, body, rest)
+    answer = b"".join((usual_head(len(body) + len(rest)), body, rest))
     if exchange.connection is not None:  # send(), without the call
         exchange.connection.send(exchange, answer, True)
 
@@ -226,7 +229,7 @@ def show_state(room: BomberRoom, user_id: str, exchange: Exchange) -> None:
     """Answer the most frequent request: the state in its usual shape."""
     if room.rooms.contest_rooms:
         room = room.room_of(user_id)
-    body, rest = room.told(room.user(user_id), exchange.read)
+    body, rest = room.told(user_id, exchange.read)
     send_usual(exchange, body, rest)
 
 

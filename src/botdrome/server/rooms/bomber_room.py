@@ -605,10 +605,11 @@ class BomberRoom(Room):
     def shown_to(self, user: BomberUser | None) -> UserState:
         return UserState(self._writer, None if user is None else user.player, self.time_left())
 
-    def told(self, user: BomberUser | None, at: float) -> tuple[bytes, bytes]:
+    def told(self, user_id: str, at: float) -> tuple[bytes, bytes]:
         """Return the state in its usual shape, as a user gets it at this time of the loop, in two
         parts.
         """
+        user = self._users.get(user_id)
         left = self.time_left(0 if self.table is None else self.table.now(at))
         return self._writer.told(DEFAULT, left, None if user is None else user.player)
 
