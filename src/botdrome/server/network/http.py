@@ -126,9 +126,8 @@ class Exchange(Struct, eq=False):
 
     def send(self, data: bytes, last: bool = True) -> None:
         """Send bytes of the answer."""
-        connection = self.connection
-        if connection is not None:
-            connection.send(self, data, last)
+        if self.connection is not None:
+            self.connection.send(self, data, last)
 
     def lose(self) -> None:
         """Handle a disconnect of the client."""

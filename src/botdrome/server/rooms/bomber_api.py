@@ -220,9 +220,7 @@ def usual_head(length: int) -> bytes:
 
 def send_usual(exchange: Exchange, body: bytes, rest: bytes) -> None:
     """Send an answer in JSON to a plain request whose connection stays open."""
-    answer = b"".join((usual_head(len(body) + len(rest)), body, rest))
-    if exchange.connection is not None:  # send(), without the call
-        exchange.connection.send(exchange, answer, True)
+    exchange.send(b"".join((usual_head(len(body) + len(rest)), body, rest)))
 
 
 def show_state(room: BomberRoom, user_id: str, exchange: Exchange) -> None:
@@ -323,20 +321,22 @@ class Routes:
             if method not in methods:
                 raise _not_allowed(methods)
             if not query and is_usual(exchange):
-                exchange.head.note = self._answerer(exchange, ask.room, verb, rest)
+                self._note_answerer(ask, verb, rest)
             return verb(ask, rest)
         except BadRequest as fault:
             return ask.refuse(BAD, fault.word, fault.sentence, moment=self._moment(path))
         except NotServed as refusal:
             return ask.refuse(refusal.status, refusal.word, refusal.sentence, refusal.headers)
 
-    def _answerer(self, exchange: Exchange, room: BomberRoom, verb: Verb, rest: str) -> Answerer:
-        """Return what answers all requests with this head."""
+    def _note_answerer(self, ask: RoomRequest, verb: Verb, rest: str) -> None:
+        """Note at the head of a request what answers all requests with this head."""
+        exchange, room = ask.exchange, ask.room
+        answerer: Answerer = partial(self._answer, room, verb, rest, None)
         if verb == self._state and exchange.keep and not exchange.body:
-            return partial(show_state, room, rest)
-        if verb in (self._action, self._any) and not rest:
-            return partial(self._answer_message, room, verb)
-        return partial(self._answer, room, verb, rest, None)
+            answerer = partial(show_state, room, rest)
+        elif verb in (self._action, self._any) and not rest:
+            ask.known, answerer = self._known, partial(self._answer_message, room, verb)
+        exchange.head.note = answerer
 
     def _search(self, target: bytes) -> Route:
         room, path = self._rooms.first, target.split(b"/")[2:]

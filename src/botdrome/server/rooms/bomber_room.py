@@ -606,9 +606,7 @@ class BomberRoom(Room):
         return UserState(self._writer, None if user is None else user.player, self.time_left())
 
     def told(self, user_id: str, at: float) -> tuple[bytes, bytes]:
-        """Return the state in its usual shape, as a user gets it at this time of the loop, in two
-        parts.
-        """
+        """Return the state as a user gets it at this time of the loop, in two parts."""
         user = self._users.get(user_id)
         left = self.time_left(0 if self.table is None else self.table.now(at))
         return self._writer.told(DEFAULT, left, None if user is None else user.player)
