@@ -38,7 +38,7 @@ BUDGETS = {
     "a move of noughts and crosses": 25,
     "a duel move": 22,
     "a boat shot": 22,
-    "a Bomberman action": 31,
+    "a Bomberman action": 30,
     "a Battlecube tick of two bots": 112,
     "a Bumblebots beat": 50,
     "a login with pairing": 161,
