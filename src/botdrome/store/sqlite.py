@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
@@ -60,6 +60,10 @@ FEW, BULKS = 16, (256, 64, 32, 16)
 """Rows per statement: any number up to FEW, then a few fixed sizes, so that each statement is
 compiled once.
 """
+FEWEST = 4
+"""Rows up to which each has an UPDATE of its own."""
+MOST_STATEMENTS = 256
+"""Compiled statements that are kept."""
 AWAY = {
     getattr(sqlite3, f"SQLITE_{name}")
     for name in (
@@ -87,20 +91,21 @@ sqlite3.register_adapter(type(None), {None: None}.get)
 
 
 @cache
-def prepared(statement: str) -> str:
-    """SQLite takes a list as JSON."""
-    return re.sub(r"IN (:\w+)", r"IN (SELECT value FROM json_each(\1))", statement)
+def prepared(statement: str, lists: bool = True) -> str:
+    """SQLite takes a list as JSON, and a list of one value as the value."""
+    many = r"IN (SELECT value FROM json_each(\1))" if lists else r"IN (\1)"
+    return re.sub(r"IN (:\w+)", many, statement)
 
 
-@cache
-def _inserting(table: str, rows: int) -> str:
-    columns = schema.COLUMNS[table]
-    return f"INSERT INTO {table} ({', '.join(columns)}) {_values(len(columns), rows)}"
+@lru_cache(maxsize=MOST_STATEMENTS)
+def _inserting(table: str, nulls: tuple[bool, ...], rows: int) -> str:
+    row = ", ".join(["NULL" if null else "?" for null in nulls])
+    return f"INSERT INTO {table} ({', '.join(schema.COLUMNS[table])}) {_values(row, rows)}"
 
 
-@cache
-def _replacing(table: str, rows: int) -> str:
-    return f"{_inserting(table, rows)} {queries.in_place(table)}"
+@lru_cache(maxsize=MOST_STATEMENTS)
+def _replacing(table: str, nulls: tuple[bool, ...], rows: int) -> str:
+    return f"{_inserting(table, nulls, rows)} {queries.in_place(table)}"
 
 
 @cache
@@ -109,30 +114,83 @@ def _updating(columns: Columns, rows: int) -> str:
     table, every = columns.table, columns.changed + columns.keys
     equal = [f"{name} = fresh.column{number}" for number, (name, _) in enumerate(every, 1)]
     fresh, which = equal[: len(columns.changed)], equal[len(columns.changed) :]
-    return f"""UPDATE {table} SET {", ".join(fresh)} FROM ({_values(len(every), rows)}) AS fresh
+    row = ", ".join("?" * len(every))
+    return f"""UPDATE {table} SET {", ".join(fresh)} FROM ({_values(row, rows)}) AS fresh
         WHERE {" AND ".join(f"{table}.{one}" for one in which)}"""
 
 
-def _values(columns: int, rows: int) -> str:
-    row = f"({', '.join('?' * columns)})"
-    return f"VALUES {', '.join([row] * rows)}"
+@cache
+def _updating_one(columns: Columns) -> str:
+    changed, keys = (
+        [f"{name} = ?" for name, _ in some] for some in (columns.changed, columns.keys)
+    )
+    return f"UPDATE {columns.table} SET {', '.join(changed)} WHERE {' AND '.join(keys)}"
 
 
-def _in_bulk(
-    connection: sqlite3.Connection, statement: Callable[[int], str], rows: Sequence[Row]
-) -> None:
-    """Write many rows per statement: this thread waits for the interpreter lock after each."""
+@cache
+def _finding(ids: int) -> str:
+    """The query KNOWN, in a form for which SQLite makes no table of the ids."""
+    known, _ = queries.KNOWN.split(" WHERE ")
+    if ids == 1:
+        return f"{known} WHERE id = ?"
+    wanted = f"({_values('?', ids)}) AS wanted CROSS JOIN matches ON id = wanted.column1"
+    return known.replace("FROM matches", f"FROM {wanted}")
+
+
+def _values(row: str, rows: int) -> str:
+    return f"VALUES {', '.join([f'({row})'] * rows)}"
+
+
+def _portions(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield many rows at a time: this thread waits for the interpreter lock after a statement."""
     start = 0
     while left := len(rows) - start:
         size = left if left <= FEW else next(size for size in BULKS if size <= left)
-        connection.execute(statement(size), list(chain.from_iterable(rows[start : start + size])))
+        yield rows[start : start + size]
         start += size
+
+
+def _insert(
+    connection: sqlite3.Connection,
+    inserting: Callable[[str, tuple[bool, ...], int], str],
+    table: str,
+    rows: Sequence[Row],
+) -> None:
+    """NULL is part of the statement if rows have it alike: sqlite3 takes long to pass None."""
+    shapes = {tuple([value is None for value in row]) for row in rows}
+    if len(shapes) == 1:
+        (nulls,) = shapes
+        for some in _portions(rows):
+            values = [value for row in some for value in row if value is not None]
+            connection.execute(inserting(table, nulls, len(some)), values)
+    else:
+        nulls = (False,) * len(rows[0])
+        for some in _portions(rows):
+            values = list(chain.from_iterable(some))
+            connection.execute(inserting(table, nulls, len(some)), values)
+
+
+def _update(connection: sqlite3.Connection, columns: Columns, rows: Sequence[Row]) -> None:
+    """For `UPDATE FROM`, SQLite makes a table. That pays from a few rows on."""
+    if len(rows) <= FEWEST:
+        connection.executemany(_updating_one(columns), rows)
+    else:
+        for some in _portions(rows):
+            connection.execute(_updating(columns, len(some)), list(chain.from_iterable(some)))
+
+
+def _find_matches(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Sequence[Any]]:
+    return [
+        row
+        for some in _portions(ids)
+        for row in connection.execute(_finding(len(some)), some).fetchall()
+    ]
 
 
 def connected(path: Path, must_exist: bool = False) -> sqlite3.Connection:
     where = f"{path.absolute().as_uri()}?mode={'rw' if must_exist else 'rwc'}"
     return sqlite3.connect(
-        where, uri=True, timeout=PATIENCE, isolation_level=None, cached_statements=256
+        where, uri=True, timeout=PATIENCE, isolation_level=None, cached_statements=MOST_STATEMENTS
     )
 
 
@@ -405,18 +463,20 @@ def _closed(connection: sqlite3.Connection) -> None:
 
 
 def _do(connection: sqlite3.Connection, step: Step) -> Any:
-    match step:
-        case Run(statement, values):
-            return found(connection, statement, values)
-        case TakeNumbers(numbers):
-            last = found(connection, queries.LAST_NUMBER, {})[0][0] or 0
-            return range(last + 1, last + 1 + numbers)
-        case Insert(table, rows):
-            _in_bulk(connection, partial(_inserting, table), rows)
-        case Replace(table, rows):
-            _in_bulk(connection, partial(_replacing, table), rows)
-        case Update(columns, rows):
-            _in_bulk(connection, partial(_updating, columns), rows)
+    """Types are compared, since `match` takes long to tell classes of msgspec apart."""
+    if type(step) is Run:
+        if step.statement is queries.KNOWN:
+            return _find_matches(connection, step.values["ids"])
+        return found(connection, step.statement, step.values)
+    if type(step) is TakeNumbers:
+        last = connection.execute(queries.LAST_NUMBER).fetchone()[0] or 0
+        return range(last + 1, last + 1 + step.numbers)
+    if type(step) is Insert:
+        _insert(connection, _inserting, step.table, step.rows)
+    elif type(step) is Update:
+        _update(connection, step.columns, step.rows)
+    elif type(step) is Replace:
+        _insert(connection, _replacing, step.table, step.rows)
     return None  # nothing needs a lock: there is only one writer at a time
 
 
@@ -458,10 +518,12 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 def found(
     connection: sqlite3.Connection, statement: str, values: Mapping[str, Any]
 ) -> list[Sequence[Any]]:
-    bound = {
-        name: as_json(value) if isinstance(value, list) else value for name, value in values.items()
-    }
-    return connection.execute(prepared(statement), bound).fetchall()
+    lists = [name for name, value in values.items() if type(value) is list]
+    if not lists:
+        return connection.execute(statement, values).fetchall()
+    many = any(len(values[name]) != 1 for name in lists)
+    bound = {name: as_json(values[name]) if many else values[name][0] for name in lists}
+    return connection.execute(prepared(statement, many), {**values, **bound}).fetchall()
 
 
 def _version(connection: sqlite3.Connection) -> str | None:
