@@ -231,7 +231,8 @@ class MatchBatch:
             self._end_new(number, match)
         else:
             self._ended_matches[number] = (*match.match, number)
-            self._ended_seats[number] = [(*seat, number) for seat in match.seats]
+            if match.seats:
+                self._ended_seats[number] = [(*seat, number) for seat in match.seats]
         self._file(number, match.files, again)
         self._notes.extend(match.notes)
 
@@ -260,16 +261,21 @@ class MatchBatch:
         records[number] = (number, files.record, compressed(files.flights))
 
     def steps(self) -> Iterator[Step]:
-        steps: list[Insert | Replace | Update] = [
-            Insert("matches", [*self._matches.values()]),
-            Insert("seats", [seat for seats in self._seats.values() for seat in seats]),
-            Update(END_OF_MATCH, [*self._ended_matches.values()]),
-            Update(END_OF_SEAT, [seat for seats in self._ended_seats.values() for seat in seats]),
-            Insert("records", [*self._records.values()]),
-            Replace("records", [*self._newer_records.values()]),
-        ]
-        yield from (step for step in steps if step.rows)
-        yield from replaced(self._notes)
+        if self._matches:
+            yield Insert("matches", [*self._matches.values()])
+            yield Insert("seats", [seat for seats in self._seats.values() for seat in seats])
+        if self._ended_matches:
+            yield Update(END_OF_MATCH, [*self._ended_matches.values()])
+        if self._ended_seats:
+            yield Update(
+                END_OF_SEAT, [seat for some in self._ended_seats.values() for seat in some]
+            )
+        if self._records:
+            yield Insert("records", [*self._records.values()])
+        if self._newer_records:
+            yield Replace("records", [*self._newer_records.values()])
+        if self._notes:
+            yield from replaced(self._notes)
 
 
 def replaced(rows: Iterable[TableRow]) -> Iterator[Step]:
@@ -417,6 +423,8 @@ def probe() -> Plan[None]:
 
 Change = Begin | End | Keep | Callable[[], Plan[Any]]
 """A function is called again if the change is repeated."""
+JOINED = frozenset({Begin, End, Keep})
+"""Changes that are written together."""
 Outcome = Any
 """The result of a change, or the exception that it raises."""
 REFUSALS = (NameTaken, RefusedUpload, UnknownBot, UnknownMatch, UnknownClass, ClassRefusal)
@@ -439,24 +447,29 @@ def carried_out(changes: Sequence[Change]) -> Plan[list[Outcome]]:
     or notes.
     """
     outcomes: list[Outcome] = []
-    for joined, run in groupby(changes, lambda change: isinstance(change, (Begin, End, Keep))):
+    for joined, run in groupby(changes, _is_joined):
         neighbours: Sequence[Any] = list(run)
         outcomes += yield from (_together(neighbours) if joined else _each(neighbours))
     return outcomes
 
 
+def _is_joined(change: Change) -> bool:
+    """Here and below types are compared, which is faster than `isinstance` for such classes."""
+    return type(change) in JOINED
+
+
 def _together(changes: Sequence[Begin | End | Keep]) -> Plan[list[Outcome]]:
-    begins = {change.id for change in changes if isinstance(change, Begin)}
-    ends = {change.id for change in changes if isinstance(change, End)}
+    begins = {change.id for change in changes if type(change) is Begin}
+    ends = {change.id for change in changes if type(change) is End}
     batch = yield from batch_for(begins, ends)
     outcomes: list[Outcome] = []
     for change in changes:
         try:
-            if isinstance(change, End):
+            if type(change) is End:
                 batch.end(change)
-            elif isinstance(change, Begin):
+            elif type(change) is Begin:
                 batch.begin(change)
-            else:
+            elif type(change) is Keep:
                 batch.keep(change)
             outcomes.append(None)
         except (AlreadyOver, UnknownMatch) as refusal:
