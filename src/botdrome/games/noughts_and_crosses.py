@@ -19,6 +19,17 @@ FULL = 0b111_111_111
 LINES = (0o700, 0o070, 0o007, 0o444, 0o222, 0o111, 0o421, 0o124)
 WON = frozenset(taken for taken in range(FULL + 1) if any(taken & line == line for line in LINES))
 TURNS = ((0,), (1,))
+ROWS = {
+    (crosses, noughts): tuple(
+        [
+            MARKS[0] if crosses >> space & 1 else MARKS[1] if noughts >> space & 1 else ""
+            for space in range(3)
+        ]
+    )
+    for crosses in range(8)
+    for noughts in range(8)
+}
+"""The marks of a row, by the spaces of each seat in it, as bits."""
 
 
 def _region(space: Space) -> str:
@@ -103,11 +114,12 @@ def _marked(crosses: int, noughts: int, seat: Seat) -> NoughtsAndCrosses:
 
     All 5,478 positions are made once and shared by all matches.
     """
-    cells = [
-        MARKS[0] if crosses >> space & 1 else MARKS[1] if noughts >> space & 1 else ""
-        for space in range(9)
-    ]
-    board, taken = tuple(tuple(cells[row : row + 3]) for row in (0, 3, 6)), (crosses, noughts)
+    board = (
+        ROWS[crosses & 7, noughts & 7],
+        ROWS[crosses >> 3 & 7, noughts >> 3 & 7],
+        ROWS[crosses >> 6, noughts >> 6],
+    )
+    taken = crosses, noughts
     if taken[seat] in WON:
         return NoughtsAndCrosses(board, taken, (), (0.0, 1.0) if seat else (1.0, 0.0))
     return NoughtsAndCrosses(board, taken, () if crosses | noughts == FULL else TURNS[1 - seat])

@@ -141,13 +141,12 @@ def _values(row: str, rows: int) -> str:
     return f"VALUES {', '.join([f'({row})'] * rows)}"
 
 
-def _portions(rows: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Yield many rows at a time: this thread waits for the interpreter lock after a statement."""
-    start = 0
-    while left := len(rows) - start:
-        size = left if left <= FEW else next(size for size in BULKS if size <= left)
-        yield rows[start : start + size]
-        start += size
+def _portions(rows: Sequence[T]) -> list[Sequence[T]]:
+    """Return many rows at a time: this thread waits for the interpreter lock after a statement."""
+    if len(rows) <= FEW:
+        return [rows]
+    size = next(size for size in BULKS if size <= len(rows))
+    return [rows[:size], *_portions(rows[size:])]
 
 
 def _insert(
