@@ -252,3 +252,17 @@ async def test_a_closed_store_says_so(store: Store) -> None:
         await store.register(a_bot("ada"))
     with pytest.raises(StoreUnavailable, match="closed"):
         await store.match("m")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 20, 40])
+async def test_any_number_of_matches_ends_in_one_batch(store: Store, count: int) -> None:
+    ids = [f"m{number}" for number in range(count)]
+    for number, match_id in enumerate(ids):
+        store.begin(a_match(match_id, started=number))
+    assert len(await store.matches(Wanted(status="running"))) == count
+    places = [(1, 2) if number % 3 else (2, 1) for number in range(count)]
+    ends = [an_end(*one) for one in zip(ids, places, strict=True)]
+    await asyncio.gather(*map(store.finish, ends))
+    stored = await store.matches(Wanted(oldest_first=True))
+    assert [(match.id, match.result) for match in stored] == [(end.id, end.result) for end in ends]
+    assert await store.count(Wanted(winner="ada")) == places.count((1, 2))

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
@@ -62,8 +62,6 @@ compiled once.
 """
 FEWEST = 4
 """Rows up to which each has an UPDATE of its own."""
-MOST_STATEMENTS = 256
-"""Compiled statements that are kept."""
 AWAY = {
     getattr(sqlite3, f"SQLITE_{name}")
     for name in (
@@ -97,15 +95,15 @@ def prepared(statement: str, lists: bool = True) -> str:
     return re.sub(r"IN (:\w+)", many, statement)
 
 
-@lru_cache(maxsize=MOST_STATEMENTS)
-def _inserting(table: str, nulls: tuple[bool, ...], rows: int) -> str:
-    row = ", ".join(["NULL" if null else "?" for null in nulls])
-    return f"INSERT INTO {table} ({', '.join(schema.COLUMNS[table])}) {_values(row, rows)}"
+@cache
+def _inserting(table: str, rows: int) -> str:
+    columns = schema.COLUMNS[table]
+    return f"INSERT INTO {table} ({', '.join(columns)}) {_values(len(columns), rows)}"
 
 
-@lru_cache(maxsize=MOST_STATEMENTS)
-def _replacing(table: str, nulls: tuple[bool, ...], rows: int) -> str:
-    return f"{_inserting(table, nulls, rows)} {queries.in_place(table)}"
+@cache
+def _replacing(table: str, rows: int) -> str:
+    return f"{_inserting(table, rows)} {queries.in_place(table)}"
 
 
 @cache
@@ -114,8 +112,7 @@ def _updating(columns: Columns, rows: int) -> str:
     table, every = columns.table, columns.changed + columns.keys
     equal = [f"{name} = fresh.column{number}" for number, (name, _) in enumerate(every, 1)]
     fresh, which = equal[: len(columns.changed)], equal[len(columns.changed) :]
-    row = ", ".join("?" * len(every))
-    return f"""UPDATE {table} SET {", ".join(fresh)} FROM ({_values(row, rows)}) AS fresh
+    return f"""UPDATE {table} SET {", ".join(fresh)} FROM ({_values(len(every), rows)}) AS fresh
         WHERE {" AND ".join(f"{table}.{one}" for one in which)}"""
 
 
@@ -133,40 +130,31 @@ def _finding(ids: int) -> str:
     known, _ = queries.KNOWN.split(" WHERE ")
     if ids == 1:
         return f"{known} WHERE id = ?"
-    wanted = f"({_values('?', ids)}) AS wanted CROSS JOIN matches ON id = wanted.column1"
+    wanted = f"({_values(1, ids)}) AS wanted CROSS JOIN matches ON id = wanted.column1"
     return known.replace("FROM matches", f"FROM {wanted}")
 
 
-def _values(row: str, rows: int) -> str:
-    return f"VALUES {', '.join([f'({row})'] * rows)}"
+def _values(columns: int, rows: int) -> str:
+    row = f"({', '.join('?' * columns)})"
+    return f"VALUES {', '.join([row] * rows)}"
 
 
 def _portions(rows: Sequence[T]) -> list[Sequence[T]]:
     """Return many rows at a time: this thread waits for the interpreter lock after a statement."""
-    if len(rows) <= FEW:
-        return [rows]
-    size = next(size for size in BULKS if size <= len(rows))
-    return [rows[:size], *_portions(rows[size:])]
+    portions: list[Sequence[T]] = []
+    start = 0
+    while left := len(rows) - start:
+        size = left if left <= FEW else next(size for size in BULKS if size <= left)
+        portions.append(rows[start : start + size])
+        start += size
+    return portions
 
 
-def _insert(
-    connection: sqlite3.Connection,
-    inserting: Callable[[str, tuple[bool, ...], int], str],
-    table: str,
-    rows: Sequence[Row],
+def _in_bulk(
+    connection: sqlite3.Connection, statement: Callable[[int], str], rows: Sequence[Row]
 ) -> None:
-    """NULL is part of the statement if rows have it alike: sqlite3 takes long to pass None."""
-    shapes = {tuple([value is None for value in row]) for row in rows}
-    if len(shapes) == 1:
-        (nulls,) = shapes
-        for some in _portions(rows):
-            values = [value for row in some for value in row if value is not None]
-            connection.execute(inserting(table, nulls, len(some)), values)
-    else:
-        nulls = (False,) * len(rows[0])
-        for some in _portions(rows):
-            values = list(chain.from_iterable(some))
-            connection.execute(inserting(table, nulls, len(some)), values)
+    for some in _portions(rows):
+        connection.execute(statement(len(some)), list(chain.from_iterable(some)))
 
 
 def _update(connection: sqlite3.Connection, columns: Columns, rows: Sequence[Row]) -> None:
@@ -174,8 +162,7 @@ def _update(connection: sqlite3.Connection, columns: Columns, rows: Sequence[Row
     if len(rows) <= FEWEST:
         connection.executemany(_updating_one(columns), rows)
     else:
-        for some in _portions(rows):
-            connection.execute(_updating(columns, len(some)), list(chain.from_iterable(some)))
+        _in_bulk(connection, partial(_updating, columns), rows)
 
 
 def _find_matches(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Sequence[Any]]:
@@ -189,7 +176,7 @@ def _find_matches(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Se
 def connected(path: Path, must_exist: bool = False) -> sqlite3.Connection:
     where = f"{path.absolute().as_uri()}?mode={'rw' if must_exist else 'rwc'}"
     return sqlite3.connect(
-        where, uri=True, timeout=PATIENCE, isolation_level=None, cached_statements=MOST_STATEMENTS
+        where, uri=True, timeout=PATIENCE, isolation_level=None, cached_statements=256
     )
 
 
@@ -471,11 +458,11 @@ def _do(connection: sqlite3.Connection, step: Step) -> Any:
         last = connection.execute(queries.LAST_NUMBER).fetchone()[0] or 0
         return range(last + 1, last + 1 + step.numbers)
     if type(step) is Insert:
-        _insert(connection, _inserting, step.table, step.rows)
+        _in_bulk(connection, partial(_inserting, step.table), step.rows)
     elif type(step) is Update:
         _update(connection, step.columns, step.rows)
     elif type(step) is Replace:
-        _insert(connection, _replacing, step.table, step.rows)
+        _in_bulk(connection, partial(_replacing, step.table), step.rows)
     return None  # nothing needs a lock: there is only one writer at a time
 
 
