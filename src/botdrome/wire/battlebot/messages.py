@@ -71,12 +71,6 @@ def update_of(game: str, extras: bool) -> Update:
     return EXTENDED.get(game, plain) if extras else plain
 
 
-def encoded_update_of(game: str, extras: bool) -> EncodedUpdate:
-    """Return the function that makes the same updates as JSON."""
-    update = update_of(game, extras)
-    return AS_JSON.get(game) or (lambda scene, view: ENCODER.encode(update(scene, view)))
-
-
 def any_game(scene: UpdateParts, view: View) -> Message:
     """Return the view with the players' names, the players to move, their time, and the result."""
     state = view | {
@@ -108,18 +102,20 @@ def noughts_and_crosses(scene: UpdateParts, view: View) -> Message:
     return {"state": state, "turn": turn} if turn else {"state": state}
 
 
+@lru_cache(maxsize=1000)
 def _by_name(names: tuple[str, ...], values: tuple[Any, ...]) -> dict[str, Any]:
+    """Return values by name, in a shared dictionary: do not change it."""
     return dict(zip(names, values, strict=True))
 
 
+@lru_cache(maxsize=1000)
 def _chosen(names: tuple[str, ...], seats: tuple[Seat, ...]) -> list[str]:
+    """Return the names of these seats, in a shared list: do not change it."""
     return [names[seat] for seat in seats]
 
 
 def noughts_and_crosses_as_json(scene: UpdateParts, view: View) -> bytes:
-    """Return the same as JSON."""
-    if scene.result is not None:
-        return ENCODER.encode(noughts_and_crosses(scene, view))
+    """Return the same as JSON, while there is no result."""
     head, rest = _unchanging(scene.names, scene.bots, scene.strikes, view["marks"])
     board, rest_of_state = _encoded_board(view["board"]), rest[view["toMove"]]
     if not scene.turn:
@@ -137,15 +133,9 @@ def _unchanging(
     invalid = ENCODER.encode(_by_name(names, strikes))
     rest = b',"marks":%b,"waitingFor":%b,"result":null,"invalidTurns":%b}'
     return head, {
-        seats: rest % (by_mark, ENCODER.encode(_chosen(bots, seats)), invalid)
+        seats: rest % (by_mark, ENCODER.encode([bots[seat] for seat in seats]), invalid)
         for seats in ((), (0,), (1,))
     }
-
-
-@lru_cache(maxsize=10_000)
-def _encoded_board(board: tuple[tuple[str, ...], ...]) -> bytes:
-    """There are 5,478 boards."""
-    return ENCODER.encode(board)
 
 
 def bumblebots(scene: UpdateParts, view: View) -> Message:
@@ -186,7 +176,7 @@ UPDATES: dict[str, Update] = {
     "bumblebots": bumblebots,
 }
 AS_JSON: dict[str, EncodedUpdate] = {"noughts-and-crosses": noughts_and_crosses_as_json}
-"""Updates that need less time than a dictionary that is then encoded."""
+"""Updates before the result that take less time than a dictionary that is then encoded."""
 EXTENDED: dict[str, Update] = {"bumblebots": bumblebots_with_extras}
 SAME_FOR_ALL = UPDATES.keys()
 """Games whose updates are the same for all players."""
@@ -253,6 +243,8 @@ def _number(text: str) -> int | float | None:
 
 
 ENCODER, DECODER = msgspec.json.Encoder(), msgspec.json.Decoder(float_hook=_number)
+_encoded_board = lru_cache(maxsize=10_000)(ENCODER.encode)
+"""For noughts and crosses: there are 5,478 boards."""
 
 
 @cache
@@ -274,7 +266,8 @@ class Battlebot:
         self._names = self._bots = header.players
         self._boards: tuple[BoardResult, ...] = ()
         self._alike = header.game in SAME_FOR_ALL
-        self._message = encoded_update_of(header.game, extras)
+        self._update = update_of(header.game, extras)
+        self._as_json = AS_JSON.get(header.game)
 
     def on_news(
         self, news: News, status: MatchStatus, players: Collection[Player]
@@ -298,7 +291,11 @@ class Battlebot:
         else:
             return self._on_much(news, status, players)
         if self._alike:
-            alike = [self._message(scene, position.view(None))]
+            view, as_json = position.view(None), self._as_json
+            if result is None and as_json is not None:
+                alike = [as_json(scene, view)]
+            else:
+                alike = [ENCODER.encode(self._update(scene, view))]
             return dict.fromkeys(players, alike)
         seats = ((player, seat_on(status.board, player, status.players)) for player in players)
         return {player: [self._message(scene, position.view(seat))] for player, seat in seats}
@@ -324,6 +321,9 @@ class Battlebot:
                         self._message(scene, position.view(seat_on(board, player, status.players)))
                     )
         return told
+
+    def _message(self, scene: UpdateParts, view: View) -> bytes:
+        return ENCODER.encode(self._update(scene, view))
 
     def _scene(self, number: int, news: News, status: MatchStatus) -> UpdateParts | None:
         """Return the message about one event; None if there is none."""
