@@ -106,9 +106,7 @@ class Match:
         self._disturbed = False
         """True as soon as a player is away or out."""
         self.quick = not (self.beat or self._pause or self.clocks.active)
-        """The quick way to close a step is open, until a player is away, out or credited: all have
-        the whole limit for a step.
-        """
+        """All have the whole limit for each step, until a player is away, out or credited."""
         self.away: set[Player] = set()
         self._given_up: set[Player] = set()
         """Players who are away and whose time to return is over: their turns pass at once until
