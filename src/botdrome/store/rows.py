@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
+from isal import isal_zlib
 
 from botdrome.match.events import Result
 from botdrome.match.record import SEED_DIGITS
@@ -87,7 +88,7 @@ TableRow = tuple[str, Row]
 """A row and the name of its table."""
 Fetch = Callable[[str, Mapping[str, Any]], Awaitable[list[Sequence[Any]]]]
 
-LONG = 8 << 10
+LONG = 512
 """Bytes from which flight records are compressed."""
 COMPRESSED = b"x"
 """The first byte of a zlib stream; no MessagePack list begins with it."""
@@ -114,10 +115,11 @@ def players_in(text: str) -> tuple[str, ...]:
 
 
 def compressed(flights: bytes) -> bytes:
-    """Compress long flight records to about a tenth, which is faster than writing the
-    rest to disk.
+    """Compress flight records to about a tenth, which is faster than writing the rest to disk.
+
+    ISA-L takes a third of the time that zlib takes for the same format.
     """
-    return zlib.compress(flights, 1) if len(flights) >= LONG else flights
+    return isal_zlib.compress(flights, 1) if len(flights) >= LONG else flights
 
 
 def unpacked(flights: bytes) -> tuple[bytes, ...]:
