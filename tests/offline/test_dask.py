@@ -17,9 +17,11 @@ from typing import Any
 
 import pytest
 
+from botdrome.client.program import CannotStart
+from botdrome.contest.formats.format import Fixture
 from botdrome.offline import dask_pool
-from botdrome.offline.dask_pool import BotBundle, BundlePlayer, DaskExecutor
-from botdrome.offline.tournament import UnplayedMatch
+from botdrome.offline.dask_pool import BotBundle, BundlePlayer, DaskExecutor, pack
+from botdrome.offline.tournament import TournamentPlan, UnplayedMatch
 from tests.cli.commands import run
 from tests.offline import programs
 from tests.offline.dask_cluster import Cluster, cluster
@@ -236,6 +238,18 @@ def test_a_batch_that_kills_workers_is_divided_until_the_match_is_found() -> Non
     assert [one for one in results if not isinstance(one, UnplayedMatch)] == [0, 1, 3, 4, 5]
     assert results[2].why == "all workers that played it died, 8 in a row"
     assert client.submitted.count([2]) == 2
+
+
+def test_a_bot_that_cannot_be_loaded_loses_no_match_of_its_worker(folder: Path) -> None:
+    """Its second match may begin before the first one has ended the tournament."""
+    (folder / "needy.py").write_text("import no_such_module\n")
+    bots = ("needy.py", "house:random")
+    plan = TournamentPlan("noughts-and-crosses", bots, bots, 2, 2, 1)
+    bundle = pack(plan, sound=bots[:1])
+    play = BundlePlayer(bundle.unpacked(folder), bundle).play
+    for number, entrants in enumerate([(0, 1), (1, 0)]):
+        with pytest.raises(CannotStart, match=r"needy\.py can be loaded where you started it"):
+            play(Fixture(str(number), entrants, 1))
 
 
 def test_a_match_that_kills_every_worker_is_reported(

@@ -272,12 +272,12 @@ class BundlePlayer:
 
     def _load(self, entrant: str) -> None:
         if entrant in self._unloaded:
-            self._unloaded.remove(entrant)
             if fault := load_fault(entrant, self._plan.isolation):
                 told = self._bundle.as_at_home(fault.removeprefix(f"{entrant}: "), self._root)
                 raise CannotStart(
                     f"{Path(entrant).name} can be loaded where you started it, but not here: {told}"
                 )
+            self._unloaded.remove(entrant)
 
     def _as_at_home(self, outcome: MatchOutcome) -> MatchOutcome:
         faults, logs = (
