@@ -20,9 +20,12 @@ import os
 import time
 
 def bot(view):
+    if os.path.exists("wait"):
+        with open("wait") as file:
+            waits = file.read()
     while os.path.exists("wait"):
         try:
-            os.close(os.open("waits", os.O_WRONLY | os.O_NONBLOCK))
+            os.close(os.open(waits, os.O_WRONLY | os.O_NONBLOCK))
         except OSError:
             time.sleep(0.01)
     return {"space": next([x, y] for x in range(3) for y in range(3) if not view["board"][x][y])}
@@ -41,8 +44,10 @@ def standings(folder: Path) -> Any:
 
 
 def started(folder: Path) -> Popen[str]:
-    """Run the contest until one of its bots waits."""
-    (folder / "wait").touch()
+    """Run the contest until one of its bots waits. Bots of an earlier process may still do so."""
+    waits = f"waits{len(list(folder.glob('waits*')))}"
+    os.mkfifo(folder / waits)
+    (folder / "wait").write_text(waits)
     process = Popen(
         [sys.executable, "-m", "botdrome", "contest", "run", "cup.toml", "-j", "1"],
         cwd=folder,
@@ -50,7 +55,7 @@ def started(folder: Path) -> Popen[str]:
         stderr=PIPE,
         text=True,
     )
-    (folder / "waits").read_bytes()  # ends when the bot opens it
+    (folder / waits).read_bytes()  # ends when the bot opens it
     return process
 
 
@@ -62,7 +67,6 @@ def test_a_process_that_is_killed_interrupted_and_paused_continues(
     (disturbed / "cup.toml").write_text(CUP)
     (disturbed / "mine.py").write_text(WAITING)
     shutil.copytree(disturbed, calm)
-    os.mkfifo(disturbed / "waits")
     monkeypatch.chdir(tmp_path)
 
     for _ in range(2):
