@@ -303,7 +303,7 @@ class LoopWatch:
         metrics.LONGEST_BLOCK.set_function(self.longest)
 
     def _set_timer(self, period: float) -> None:
-        self._clock.now()  # which takes a stall for one by the period that ends here
+        self._clock.now()  # the gap before is judged by the period that ends here
         self._due, self._period = self._now() + period, period
         self._timer = self._set_alarm(period, self._beat)
         self._clock.sleep = max(0.0, period - HEARTBEAT)
